@@ -84,6 +84,7 @@ class Pipe {
 
 pid_t start(const std::vector<std::string>& argv, const BlockedSignals& signals) {
   std::vector<char*> pointers;
+  pointers.reserve(argv.size() + 1);
   for (const std::string& argument : argv) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   Pipe report;

@@ -19,7 +19,7 @@ bool is_name_character(char c) {
 
 /// The run's name is that of its folder: nothing that leads elsewhere or hides it.
 std::string read_name(Section& root, const std::string& fallback) {
-  const std::string name = root.text("name", fallback);
+  std::string name = root.text("name", fallback);
   const bool is_good = name.size() <= kLongestName && name.front() != '.' && name.front() != '-' &&
                        std::all_of(name.begin(), name.end(), is_name_character);
   if (!is_good) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "launch/config_sections.h"
 #include "layers/checked.h"
 
@@ -37,8 +39,9 @@ SyntheticData read_synthetic(Section& section) {
 }
 
 std::vector<float> to_floats(const std::vector<double>& numbers) {
-  std::vector<float> floats;
-  for (const double number : numbers) floats.push_back(static_cast<float>(number));
+  std::vector<float> floats(numbers.size());
+  std::transform(numbers.begin(), numbers.end(), floats.begin(),
+                 [](double number) { return static_cast<float>(number); });
   return floats;
 }
 

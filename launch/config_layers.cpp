@@ -130,7 +130,7 @@ const Reader& reader_of(const Section& section, const Value& map, const std::str
 
 /// Names become parts of the names of parameters.
 std::string read_layer_name(Section& section, const std::string& fallback) {
-  const std::string name = section.text("name", fallback);
+  std::string name = section.text("name", fallback);
   const auto is_good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
   };
@@ -153,13 +153,13 @@ std::vector<layers::NamedLayer> read_layers(Section& model) {
     Section section(map, item.path, item.record);
     const Reader& reader = reader_of(section, map, item.path, all);
     Section settings = section.section(reader.kind);
-    What what = reader.read(settings);
+    const What what = reader.read(settings);
     settings.finish();
     const std::string name = read_layer_name(section, reader.kind + std::to_string(++count[reader.kind]));
     section.finish();
     if (!names.insert(name).second)
       section.fail("name", "found " + name + " a second time, allowed are names of their own");
-    entries.push_back({name, std::move(what)});
+    entries.push_back({name, what});
   }
   return entries;
 }

@@ -138,7 +138,11 @@ int run_under_mpirun(const CommandLine& line, const Config& config) {
   } catch (const layers::ConfigError& error) {
     throw layers::ConfigError(std::string(error.what()) + "; Debian's package openmpi-bin has it");
   }
-  if (const auto message = end_of_job_message(end)) std::cerr << "stagger: " + *message + "\n" << std::flush;
+  if (const auto message = end_of_job_message(end)) {
+    // The ranks may have left a line of progress without an end.
+    const std::string start = request.line.progress == Progress::kLive ? "\n" : "";
+    std::cerr << start + "stagger: " + *message + "\n" << std::flush;
+  }
   return exit_code_of(end);
 }
 

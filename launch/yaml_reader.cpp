@@ -82,12 +82,12 @@ bool Section::boolean(const std::string& key, std::optional<bool> fallback) {
   return read(key, fallback, to_boolean);
 }
 
-std::string Section::text(const std::string& key, std::optional<std::string> fallback) {
+std::string Section::text(const std::string& key, const std::optional<std::string>& fallback) {
   return read(key, fallback, to_text);
 }
 
 std::string Section::choice(const std::string& key, const std::vector<std::string>& names,
-                            std::optional<std::string> fallback) {
+                            const std::optional<std::string>& fallback) {
   return read(key, fallback,
               [&](const Value& value, const std::string& path) { return to_choice(value, path, names); });
 }
@@ -125,7 +125,7 @@ std::optional<std::vector<int64_t>> Section::integers_or(const std::string& key,
   }
   if (value->kind != Value::Kind::kList)
     fail_with_allowed(*value, path_of(key), word + " and lists of whole numbers");
-  const std::vector<int64_t> list = to_integers(*value, path_of(key), rule);
+  std::vector<int64_t> list = to_integers(*value, path_of(key), rule);
   keep(key, to_value(list));
   return list;
 }
@@ -134,7 +134,7 @@ std::vector<int64_t> Section::integer_or_integers(const std::string& key, const 
                                                   int64_t count) {
   const Value* value = take(key, false);
   if (value != nullptr && value->kind == Value::Kind::kList) {
-    const std::vector<int64_t> list =
+    std::vector<int64_t> list =
         to_integers(*value, path_of(key), {.each = rule, .fewest = count, .largest = count});
     keep(key, to_value(list));
     return list;

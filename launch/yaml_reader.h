@@ -43,9 +43,9 @@ class Section {
   int64_t integer(const std::string& key, const Integers& rule);
   double number(const std::string& key, const Numbers& rule);
   bool boolean(const std::string& key, std::optional<bool> fallback = {});
-  std::string text(const std::string& key, std::optional<std::string> fallback = {});
+  std::string text(const std::string& key, const std::optional<std::string>& fallback = {});
   std::string choice(const std::string& key, const std::vector<std::string>& names,
-                     std::optional<std::string> fallback = {});
+                     const std::optional<std::string>& fallback = {});
   std::vector<int64_t> integers(const std::string& key, const IntegerLists& rule);
   std::vector<double> numbers(const std::string& key, const NumberLists& rule);
   /// An integer, or `word`, which is also the default and gives nothing.
@@ -59,10 +59,10 @@ class Section {
   /// One of several names, each standing for a value.
   template <class T>
   T option(const std::string& key, std::initializer_list<std::pair<std::string, T>> options,
-           std::optional<std::string> fallback = {}) {
+           const std::optional<std::string>& fallback = {}) {
     std::vector<std::string> names;
     for (const auto& [name, value] : options) names.push_back(name);
-    const std::string found = choice(key, names, std::move(fallback));
+    const std::string found = choice(key, names, fallback);
     for (const auto& [name, value] : options) {
       if (name == found) return value;
     }

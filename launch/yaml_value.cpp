@@ -25,9 +25,10 @@ std::string allowed_range(const Numbers& rule) {
   const bool bounded_above = rule.most != std::numeric_limits<double>::max();
   const std::string least =
       rule.above ? "above " + number_text(rule.least) : "from " + number_text(rule.least);
-  const std::string most = rule.below ? "below " + number_text(rule.most) : "up to " + number_text(rule.most);
-  if (bounded_below && bounded_above) return "numbers " + least + " and " + most;
-  if (bounded_below) return "numbers " + least + " on";
+  const std::string most =
+      rule.below ? "to below " + number_text(rule.most) : "up to " + number_text(rule.most);
+  if (bounded_below && bounded_above) return "numbers " + least + " " + most;
+  if (bounded_below) return "numbers " + least + (rule.above ? "" : " on");
   if (bounded_above) return "numbers " + most;
   return "finite numbers";
 }

@@ -101,6 +101,8 @@ class Device {
 };
 
 /// The CPU, computing with oneDNN on `threads` threads of this process. Throws ConfigError if threads < 1.
+/// Sets the number of OpenMP threads of the calling thread, which must be the one that compiles and runs the graphs;
+/// results depend on that number (sums are split among threads), but not on timing.
 std::unique_ptr<Device> make_cpu_device(int64_t threads);
 
 /// Version and instruction set of the CPU backend, for `stagger --version`.

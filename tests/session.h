@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "layers/device.h"
+#include "tests/catch.h"
 
 namespace stagger::tests {
 
@@ -34,6 +35,7 @@ class Session {
     std::copy(input.begin(), input.end(), input_.floats());
     std::fill_n(output_.floats(), count(output_), kNan);
     executable_->forward(step, input_.floats(), output_.floats());
+    CHECK(std::equal(input.begin(), input.end(), input_.floats()));  // it is the caller's
     return {output_.floats(), output_.floats() + count(output_)};
   }
 
@@ -47,6 +49,7 @@ class Session {
     std::copy(gradient.begin(), gradient.end(), output_gradient_.floats());
     float* const wanted = options_.input_gradient ? input_gradient_.floats() : nullptr;
     executable_->backward(step, output_gradient_.floats(), wanted);
+    CHECK(std::equal(gradient.begin(), gradient.end(), output_gradient_.floats()));  // it is the caller's
     if (wanted == nullptr) return {};
     return {wanted, wanted + count(input_gradient_)};
   }

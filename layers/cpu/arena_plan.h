@@ -21,10 +21,10 @@ struct ArenaPlan {
 
 inline constexpr int64_t kArenaAlignment = 64;
 
-/// Places the buffers so that no two that live at one time overlap. Greedy by size (Pisarchyk, Lee: "Efficient memory
-/// management for deep neural net inference", 2020): the largest first, each in the smallest gap that holds it; and
-/// again by lifetime and by both, of which the best is taken. Within a fifth of the peak on networks.
-/// REQUIRES: bytes >= 0, first <= last. Quadratic in the number of buffers.
+/// Places the buffers so that no two that live at one time overlap. Greedy by size (Pisarchyk, Lee:
+/// "Efficient memory management for deep neural net inference", 2020): the largest first, each in the
+/// smallest gap that holds it; and again by lifetime and by both, of which the best is taken. Within a fifth
+/// of the peak on networks. REQUIRES: bytes >= 0, first <= last. Quadratic in the number of buffers.
 ArenaPlan plan_arena(std::span<const Lifetime> buffers);
 
 /// The most bytes that live at any one time, each buffer rounded up to the alignment: no plan can need less.

@@ -178,7 +178,7 @@ Tensor Builder::sum(const std::vector<Tensor>& parts) {
     const Tensor a = total;
     const Tensor b = parts[i];
     // In place only where none of the parts that follow is the same memory.
-    const bool alias = std::any_of(parts.begin() + static_cast<std::ptrdiff_t>(i), parts.end(),
+    const bool alias = std::any_of(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end(),
                                    [&](const Tensor& part) { return part.buffer == a.buffer; });
     total = alias ? recorder_.allocate(a.layout) : gradient_over(a, a.layout);
     recorder_.run("sum of gradients", {a, b, total},

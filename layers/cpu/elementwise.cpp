@@ -1,5 +1,7 @@
 #include "layers/cpu/elementwise.h"
 
+#include <bit>
+
 #include "layers/cpu/simd.h"
 
 namespace stagger::layers::cpu {
@@ -29,23 +31,23 @@ STAGGER_VECTORISED void relu_range(const float* a, float* out, int64_t count) {
   }
 }
 
-// A NaN in the result lets the gradient through, as it did the value.
+/// `gradient` where a ReLU that gave `result` let its input pass, else 0. A NaN lets the gradient through, as
+/// it did the value. In integers: of a conditional on floats the compiler makes code of half the speed.
+inline float passed(float gradient, float result) {
+  const uint32_t mask = result <= 0 ? 0 : ~uint32_t{0};
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(gradient) & mask);
+}
+
 STAGGER_VECTORISED void relu_backward_range(const float* gradient, const float* result, float* out,
                                             int64_t count) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < count; ++i) {
-    const float g = gradient[i];
-    out[i] = result[i] <= 0 ? 0 : g;
-  }
+  for (int64_t i = 0; i < count; ++i) out[i] = passed(gradient[i], result[i]);
 }
 
 STAGGER_VECTORISED void add_relu_backward_range(const float* a, const float* b, const float* result,
                                                 float* out, int64_t count) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < count; ++i) {
-    const float g = a[i] + b[i];
-    out[i] = result[i] <= 0 ? 0 : g;
-  }
+  for (int64_t i = 0; i < count; ++i) out[i] = passed(a[i] + b[i], result[i]);
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ void CpuExecutable::place(Border border, const float* data) {
 void CpuExecutable::forward(const Step& step, const float* input, float* output) {
   require(bound_, "forward() before bind()");
   place(Border::kInput, input);
-  require(output != nullptr || options_.mode == Mode::kTrain, "a forward pass without a place for its result");
+  require(output != nullptr || options_.mode == Mode::kTrain,
+          "a forward pass without a place for its result");
   if (renewed_version_ != parameters_.version()) {
     plan_.renew.run({});
     renewed_version_ = parameters_.version();

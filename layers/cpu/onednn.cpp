@@ -21,8 +21,7 @@ dnnl::primitive_attr attributes() {
 
 /// A primitive that stands alone; `args` are what both versions call the operation's arguments.
 template <class Primitive, class... Args>
-typename Primitive::primitive_desc describe(const char* name, const dnnl::engine& engine,
-                                            const Args&... args) {
+typename Primitive::primitive_desc create(const char* name, const dnnl::engine& engine, const Args&... args) {
   try {
     if constexpr (kHasOperationDescriptors) {
       return typename Primitive::primitive_desc(typename Primitive::desc(args...), attributes(), engine);
@@ -36,8 +35,8 @@ typename Primitive::primitive_desc describe(const char* name, const dnnl::engine
 
 /// A primitive of the backward pass that belongs to the forward primitive `hint`.
 template <class Primitive, class Hint, class... Args>
-typename Primitive::primitive_desc describe_backward(const char* name, const dnnl::engine& engine,
-                                                     const Hint& hint, const Args&... args) {
+typename Primitive::primitive_desc create_backward(const char* name, const dnnl::engine& engine,
+                                                   const Hint& hint, const Args&... args) {
   try {
     if constexpr (kHasOperationDescriptors) {
       return
@@ -143,31 +142,30 @@ Layout image_layout_like(const Layout& model, const Dims& dims) {
 // ---- convolution
 // ---------------------------------------------------------------------------------------------------
 
-ConvolutionForward convolution_forward(const dnnl::engine& engine, const ConvolutionSizes& s) {
+ConvolutionForward describe_forward(const dnnl::engine& engine, const ConvolutionSizes& s) {
   const auto make = [&](const auto&... weights_and_bias) {
-    return describe<dnnl::convolution_forward>("convolution", engine, dnnl::prop_kind::forward_training,
-                                               dnnl::algorithm::convolution_direct, any_layout(s.source),
-                                               weights_and_bias..., any_layout(s.destination), s.strides,
-                                               s.padding, s.padding);
+    return create<dnnl::convolution_forward>(s.kForward, engine, dnnl::prop_kind::forward_training,
+                                             dnnl::algorithm::convolution_direct, any_layout(s.source),
+                                             weights_and_bias..., any_layout(s.destination), s.strides,
+                                             s.padding, s.padding);
   };
   if (s.bias.empty()) return make(any_layout(s.weights));
   return make(any_layout(s.weights), plain_layout(s.bias));
 }
 
-ConvolutionBackwardData convolution_backward_data(const dnnl::engine& engine, const ConvolutionSizes& s,
-                                                  const ConvolutionForward& forward) {
-  return describe_backward<dnnl::convolution_backward_data>(
-      "backward-data convolution", engine, forward, dnnl::algorithm::convolution_direct, any_layout(s.source),
+ConvolutionBackwardData describe_backward_data(const dnnl::engine& engine, const ConvolutionSizes& s,
+                                               const ConvolutionForward& forward) {
+  return create_backward<dnnl::convolution_backward_data>(
+      s.kBackwardData, engine, forward, dnnl::algorithm::convolution_direct, any_layout(s.source),
       any_layout(s.weights), any_layout(s.destination), s.strides, s.padding, s.padding);
 }
 
-ConvolutionBackwardWeights convolution_backward_weights(const dnnl::engine& engine, const ConvolutionSizes& s,
-                                                        const ConvolutionForward& forward) {
+ConvolutionBackwardWeights describe_backward_weights(const dnnl::engine& engine, const ConvolutionSizes& s,
+                                                     const ConvolutionForward& forward) {
   const auto make = [&](const auto&... weights_and_bias) {
-    return describe_backward<dnnl::convolution_backward_weights>(
-        "backward-weights convolution", engine, forward, dnnl::algorithm::convolution_direct,
-        any_layout(s.source), weights_and_bias..., any_layout(s.destination), s.strides, s.padding,
-        s.padding);
+    return create_backward<dnnl::convolution_backward_weights>(
+        s.kBackwardWeights, engine, forward, dnnl::algorithm::convolution_direct, any_layout(s.source),
+        weights_and_bias..., any_layout(s.destination), s.strides, s.padding, s.padding);
   };
   if (s.bias.empty()) return make(any_layout(s.weights));
   return make(any_layout(s.weights), plain_layout(s.bias));
@@ -176,30 +174,29 @@ ConvolutionBackwardWeights convolution_backward_weights(const dnnl::engine& engi
 // ---- inner product
 // -------------------------------------------------------------------------------------------------
 
-InnerProductForward inner_product_forward(const dnnl::engine& engine, const InnerProductSizes& s) {
+InnerProductForward describe_forward(const dnnl::engine& engine, const InnerProductSizes& s) {
   const auto make = [&](const auto&... weights_and_bias) {
-    return describe<dnnl::inner_product_forward>("inner product", engine, dnnl::prop_kind::forward_training,
-                                                 any_layout(s.source), weights_and_bias...,
-                                                 any_layout(s.destination));
+    return create<dnnl::inner_product_forward>(s.kForward, engine, dnnl::prop_kind::forward_training,
+                                               any_layout(s.source), weights_and_bias...,
+                                               any_layout(s.destination));
   };
   if (s.bias.empty()) return make(any_layout(s.weights));
   return make(any_layout(s.weights), plain_layout(s.bias));
 }
 
-InnerProductBackwardData inner_product_backward_data(const dnnl::engine& engine, const InnerProductSizes& s,
-                                                     const InnerProductForward& forward) {
-  return describe_backward<dnnl::inner_product_backward_data>("backward-data inner product", engine, forward,
-                                                              any_layout(s.source), any_layout(s.weights),
-                                                              any_layout(s.destination));
+InnerProductBackwardData describe_backward_data(const dnnl::engine& engine, const InnerProductSizes& s,
+                                                const InnerProductForward& forward) {
+  return create_backward<dnnl::inner_product_backward_data>(s.kBackwardData, engine, forward,
+                                                            any_layout(s.source), any_layout(s.weights),
+                                                            any_layout(s.destination));
 }
 
-InnerProductBackwardWeights inner_product_backward_weights(const dnnl::engine& engine,
-                                                           const InnerProductSizes& s,
-                                                           const InnerProductForward& forward) {
+InnerProductBackwardWeights describe_backward_weights(const dnnl::engine& engine, const InnerProductSizes& s,
+                                                      const InnerProductForward& forward) {
   const auto make = [&](const auto&... weights_and_bias) {
-    return describe_backward<dnnl::inner_product_backward_weights>(
-        "backward-weights inner product", engine, forward, any_layout(s.source), weights_and_bias...,
-        any_layout(s.destination));
+    return create_backward<dnnl::inner_product_backward_weights>(s.kBackwardWeights, engine, forward,
+                                                                 any_layout(s.source), weights_and_bias...,
+                                                                 any_layout(s.destination));
   };
   if (s.bias.empty()) return make(any_layout(s.weights));
   return make(any_layout(s.weights), plain_layout(s.bias));
@@ -224,9 +221,9 @@ BatchNormForward batch_norm_forward(const dnnl::engine& engine, const Layout& da
   const auto prop = options.training ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
   using Primitive = dnnl::batch_normalization_forward;
 #if DNNL_VERSION_MAJOR < 3
-  return describe<Primitive>("batch norm", engine, prop, data, options.eps, flags(options));
+  return create<Primitive>("batch norm", engine, prop, data, options.eps, flags(options));
 #else
-  return describe<Primitive>("batch norm", engine, prop, data, data, options.eps, flags(options));
+  return create<Primitive>("batch norm", engine, prop, data, data, options.eps, flags(options));
 #endif
 }
 
@@ -235,11 +232,11 @@ BatchNormBackward batch_norm_backward(const dnnl::engine& engine, const Layout& 
   const auto prop = dnnl::prop_kind::backward;
   using Primitive = dnnl::batch_normalization_backward;
 #if DNNL_VERSION_MAJOR < 3
-  return describe_backward<Primitive>("backward batch norm", engine, forward, prop, data, data, options.eps,
-                                      flags(options));
+  return create_backward<Primitive>("backward batch norm", engine, forward, prop, data, data, options.eps,
+                                    flags(options));
 #else
-  return describe_backward<Primitive>("backward batch norm", engine, forward, prop, data, data, data,
-                                      options.eps, flags(options));
+  return create_backward<Primitive>("backward batch norm", engine, forward, prop, data, data, data,
+                                    options.eps, flags(options));
 #endif
 }
 
@@ -259,12 +256,12 @@ PoolingForward pooling_forward(const dnnl::engine& engine, const Layout& source,
   using Primitive = dnnl::pooling_forward;
   const Layout destination = any_layout(o.destination);
 #if DNNL_VERSION_MAJOR < 3
-  return describe<Primitive>("pooling", engine, prop, algorithm(o), source, destination, o.strides, o.kernel,
-                             o.padding, o.padding);
+  return create<Primitive>("pooling", engine, prop, algorithm(o), source, destination, o.strides, o.kernel,
+                           o.padding, o.padding);
 #else
   const Dims dilation(o.kernel.size(), 0);
-  return describe<Primitive>("pooling", engine, prop, algorithm(o), source, destination, o.strides, o.kernel,
-                             dilation, o.padding, o.padding);
+  return create<Primitive>("pooling", engine, prop, algorithm(o), source, destination, o.strides, o.kernel,
+                           dilation, o.padding, o.padding);
 #endif
 }
 
@@ -273,12 +270,12 @@ PoolingBackward pooling_backward(const dnnl::engine& engine, const Layout& sourc
   using Primitive = dnnl::pooling_backward;
   const Layout destination = forward.dst_desc();
 #if DNNL_VERSION_MAJOR < 3
-  return describe_backward<Primitive>("backward pooling", engine, forward, algorithm(o), source, destination,
-                                      o.strides, o.kernel, o.padding, o.padding);
+  return create_backward<Primitive>("backward pooling", engine, forward, algorithm(o), source, destination,
+                                    o.strides, o.kernel, o.padding, o.padding);
 #else
   const Dims dilation(o.kernel.size(), 0);
-  return describe_backward<Primitive>("backward pooling", engine, forward, algorithm(o), source, destination,
-                                      o.strides, o.kernel, dilation, o.padding, o.padding);
+  return create_backward<Primitive>("backward pooling", engine, forward, algorithm(o), source, destination,
+                                    o.strides, o.kernel, dilation, o.padding, o.padding);
 #endif
 }
 

@@ -44,33 +44,40 @@ Layout image_layout_like(const Layout& model, const Dims& dims);
 
 /// Sizes of a convolution; layouts are left to oneDNN.
 struct ConvolutionSizes {
+  static constexpr const char* kForward = "convolution";
+  static constexpr const char* kBackwardData = "backward-data convolution";
+  static constexpr const char* kBackwardWeights = "backward-weights convolution";
+
   Dims source, weights, bias, destination;  ///< bias: empty where there is none
   Dims strides, padding;
 };
 using ConvolutionForward = dnnl::convolution_forward::primitive_desc;
 using ConvolutionBackwardData = dnnl::convolution_backward_data::primitive_desc;
 using ConvolutionBackwardWeights = dnnl::convolution_backward_weights::primitive_desc;
-ConvolutionForward convolution_forward(const dnnl::engine& engine, const ConvolutionSizes& sizes);
-ConvolutionBackwardData convolution_backward_data(const dnnl::engine& engine, const ConvolutionSizes& sizes,
-                                                  const ConvolutionForward& forward);
-ConvolutionBackwardWeights convolution_backward_weights(const dnnl::engine& engine,
-                                                        const ConvolutionSizes& sizes,
-                                                        const ConvolutionForward& forward);
+ConvolutionForward describe_forward(const dnnl::engine& engine, const ConvolutionSizes& sizes);
+ConvolutionBackwardData describe_backward_data(const dnnl::engine& engine, const ConvolutionSizes& sizes,
+                                               const ConvolutionForward& forward);
+ConvolutionBackwardWeights describe_backward_weights(const dnnl::engine& engine,
+                                                     const ConvolutionSizes& sizes,
+                                                     const ConvolutionForward& forward);
 
 /// Sizes of a fully connected layer; layouts are left to oneDNN.
 struct InnerProductSizes {
+  static constexpr const char* kForward = "inner product";
+  static constexpr const char* kBackwardData = "backward-data inner product";
+  static constexpr const char* kBackwardWeights = "backward-weights inner product";
+
   Dims source, weights, bias, destination;  ///< bias: empty where there is none
 };
 using InnerProductForward = dnnl::inner_product_forward::primitive_desc;
 using InnerProductBackwardData = dnnl::inner_product_backward_data::primitive_desc;
 using InnerProductBackwardWeights = dnnl::inner_product_backward_weights::primitive_desc;
-InnerProductForward inner_product_forward(const dnnl::engine& engine, const InnerProductSizes& sizes);
-InnerProductBackwardData inner_product_backward_data(const dnnl::engine& engine,
-                                                     const InnerProductSizes& sizes,
-                                                     const InnerProductForward& forward);
-InnerProductBackwardWeights inner_product_backward_weights(const dnnl::engine& engine,
-                                                           const InnerProductSizes& sizes,
-                                                           const InnerProductForward& forward);
+InnerProductForward describe_forward(const dnnl::engine& engine, const InnerProductSizes& sizes);
+InnerProductBackwardData describe_backward_data(const dnnl::engine& engine, const InnerProductSizes& sizes,
+                                                const InnerProductForward& forward);
+InnerProductBackwardWeights describe_backward_weights(const dnnl::engine& engine,
+                                                      const InnerProductSizes& sizes,
+                                                      const InnerProductForward& forward);
 
 /// Batch norm with scale and shift.
 struct BatchNormOptions {

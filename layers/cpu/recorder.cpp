@@ -82,9 +82,12 @@ void Recorder::touch(const Tensor& tensor) {
 
 Program& Recorder::program() {
   switch (part_) {
-    case Part::kForward: return plan_.forward;
-    case Part::kDeliver: return plan_.deliver;
-    case Part::kBackward: break;
+    case Part::kForward:
+      return plan_.forward;
+    case Part::kDeliver:
+      return plan_.deliver;
+    case Part::kBackward:
+      break;
   }
   return plan_.backward;
 }

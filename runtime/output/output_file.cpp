@@ -63,8 +63,8 @@ void OutputFile::close() noexcept {
 }
 
 void sync_folder_of(const std::string& path, const SystemCalls& calls) {
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty()) folder = ".";
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? std::string(".") : parent.string();
   const int descriptor = calls.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) throw_cannot_write(folder);
   const bool done = synced(calls, descriptor);

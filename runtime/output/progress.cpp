@@ -24,7 +24,10 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::string two_digits(int64_t value) { return (value < 10 ? "0" : "") + std::to_string(value); }
+std::string two_digits(int64_t value) {
+  std::string text(value < 10 ? 1 : 0, '0');
+  return text += std::to_string(value);
+}
 
 std::string fraction(const char* name, int64_t part, int64_t whole) {
   return name + std::to_string(part) + "/" + std::to_string(whole);

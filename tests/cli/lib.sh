@@ -34,6 +34,13 @@ ranks_of() {
   pgrep -P "$mpirun" || true
 }
 
+# Whether process $1 still runs. One that has ended may stay listed until its parent asks how.
+alive() {
+  local state
+  state=$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) || return 1
+  [ "$state" != Z ] && [ "$state" != X ]
+}
+
 # wait_for SECONDS COMMAND...: until it succeeds.
 wait_for() {
   local until=$((SECONDS + $1))

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <functional>
+#include <memory>
 
 #include "layers/error.h"
 #include "runtime/output/atomic_file.h"
@@ -217,8 +218,9 @@ TEST_CASE("a failed append cuts the file back to whole appends") {
 TEST_CASE("appending keeps what is there") {
   const TempFolder folder;
   write_text(folder / "log", "old\n");
-  OutputFile file(folder / "log", OutputFile::Start::kAppend);
-  OutputFile moved(std::move(file));
+  auto file = std::make_unique<OutputFile>(folder / "log", OutputFile::Start::kAppend);
+  OutputFile moved(std::move(*file));
+  file.reset();
   moved.append(bytes_of("new\n"));
   CHECK(read_text(folder / "log") == "old\nnew\n");
   OutputFile(folder / "log", OutputFile::Start::kEmpty).sync();

@@ -12,7 +12,7 @@ using Words = std::vector<std::string>;
 CommandLine parse(const Words& words) { return parse_command_line(words); }
 
 std::string parse_error(const Words& words) {
-  const std::string message = testing::error_of([&] { parse_command_line(words); });
+  std::string message = testing::error_of([&] { parse_command_line(words); });
   CHECK(testing::is_one_line(message));
   return message;
 }

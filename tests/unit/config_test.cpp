@@ -26,7 +26,7 @@ Config parse(const std::string& text, const Settings& settings = {}) {
 }
 
 std::string error(const std::string& text, const Settings& settings = {}) {
-  const std::string message = error_of([&] { parse(text, settings); });
+  std::string message = error_of([&] { parse(text, settings); });
   CHECK(testing::is_one_line(message));
   return message;
 }
@@ -239,7 +239,7 @@ TEST_CASE("values out of range and keys of other kinds") {
   CHECK(set_error("train.batch=x") == "train.batch: found x, allowed are whole numbers, 1 to 1000000");
   CHECK(set_error("train.epochs=0") == "train.epochs: found 0, allowed are 1 to 1000000");
   CHECK(set_error("train.optimizer.momentum=1") ==
-        "train.optimizer.momentum: found 1, allowed are numbers from 0 and below 1");
+        "train.optimizer.momentum: found 1, allowed are numbers from 0 to below 1");
   CHECK(set_error("train.learning_rate.base=-1").starts_with("train.learning_rate.base: found -1"));
   CHECK(set_error("train.learning_rate.warmup_epochs=2")
             .starts_with("train.learning_rate.warmup_epochs: found 2"));
@@ -252,7 +252,7 @@ TEST_CASE("values out of range and keys of other kinds") {
         "data.normalize.deviation: found 1 numbers, allowed are as many as in mean, 2");
   CHECK(set_error("data.normalize={deviation: [0]}").starts_with("data.normalize.deviation.0: found 0"));
   CHECK(set_error("data.shape=[1, 28]") == "data.shape: found a list of 2, allowed are lists of 3 numbers");
-  CHECK(set_error("model.dropout=1") == "model.dropout: found 1, allowed are numbers from 0 and below 1");
+  CHECK(set_error("model.dropout=1") == "model.dropout: found 1, allowed are numbers from 0 to below 1");
   CHECK(set_error("run.threads=0") == "run.threads: found 0, allowed are 1 to 1024");
   CHECK(set_error("run.watchdog=0").starts_with("run.watchdog: found 0, allowed are numbers above 0"));
   CHECK(set_error("seed=-1") == "seed: found -1, allowed are 0 and above");

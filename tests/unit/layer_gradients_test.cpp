@@ -301,6 +301,18 @@ TEST_CASE("fan-out") {
   check(graph, {3});
 }
 
+TEST_CASE("one gradient reaches a value on two ways, with another one in between") {
+  Graph graph({4, 5, 5});
+  const ValueId x = graph.add("x", Conv2d{.out_channels = 4, .padding = 1});
+  const ValueId a = graph.add("a", Conv2d{.out_channels = 4, .padding = 1}, {x});
+  const ValueId b = graph.add("b", Add{}, {x, a});
+  const ValueId c = graph.add("c", Relu{}, {x});
+  const ValueId d = graph.add("d", Add{}, {x, b});
+  const ValueId e = graph.add("e", Conv2d{.out_channels = 4, .padding = 1}, {d});
+  graph.add("f", Add{}, {e, c});
+  check(graph, {3});
+}
+
 TEST_CASE("the input of a graph used many times") {
   Graph graph({16, 4, 4});
   const ValueId a = graph.add("a", Add{}, {0, 0});

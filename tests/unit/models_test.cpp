@@ -161,6 +161,8 @@ TEST_CASE("illegal ResNets are refused with the nearest legal ones") {
         "a ResNet of basic blocks has a depth of 6n+2, got -9000000000000000000; nearest: 8");
   CHECK(message(9000000000000000000, BlockKind::kBasic) ==
         "a ResNet of basic blocks has a depth of 6n+2, got 9000000000000000000; nearest: 9998");
+  CHECK(message(10004, BlockKind::kBasic) ==
+        "a ResNet of basic blocks has a depth of 6n+2, got 10004; nearest: 9998");
 
   CHECK(message_of([] { make_resnet({784}, 10, {}); }) ==
         "a ResNet takes channels x height x width, got 784");

@@ -118,7 +118,8 @@ TEST_CASE("our reader finds what was written, in pieces of any size") {
     CHECK(weight == std::vector<float>(values.begin(), values.begin() + 6));
     CHECK(reader.contains("scalar"));
     CHECK_FALSE(reader.contains("k"));
-    CHECK_THROWS_AS(reader.read("fc.bias", weight), DataError);
+    CHECK_THROWS_WITH(reader.read("fc.weight", bias),
+                      "model file " + (folder / "m") + ": tensor 'fc.weight' is 2x3; 2 numbers expected");
     CHECK_THROWS_AS(reader.read("missing", bias), DataError);
   }
 }
@@ -185,6 +186,15 @@ TEST_CASE("broken files are refused with the reason") {
   CHECK(complaint_of_header(R"({"__metadata__":{"a":1}})") ==
         "its __metadata__ is not a JSON object of strings");
   CHECK(complaint_of_header(R"({"__metadata__":"a"})") == "its __metadata__ is not a JSON object of strings");
+}
+
+TEST_CASE("a header of more than 100 MB is not read") {
+  const TempFolder folder;
+  write_text(folder / "m", file_with_header(std::string(8, ' '), 0).replace(3, 1, "\x10"));  // 2^28 + 8 bytes
+  std::filesystem::resize_file(folder / "m", 1 << 29);                                       // takes no room
+  CHECK_THROWS_WITH(SafetensorsReader(folder / "m"),
+                    "cannot read model file " + (folder / "m") +
+                        ": its header would have 268435464 bytes; the file has 536870912");
 }
 
 TEST_CASE("broken tensors are refused with the reason") {

@@ -163,13 +163,13 @@ TEST_CASE("numbers are finite and in range") {
     return read_error("x: " + text + "\n", [&](Section& root) { root.number("x", rule); });
   };
   const Numbers share = {.least = 0, .most = 1, .below = true};
-  CHECK(error("1", share) == "f.yaml:1: x: found 1, allowed are numbers from 0 and below 1");
-  CHECK(error("-0.5", share) == "f.yaml:1: x: found -0.5, allowed are numbers from 0 and below 1");
-  CHECK(error("0", {.least = 0, .above = true}) == "f.yaml:1: x: found 0, allowed are numbers above 0 on");
+  CHECK(error("1", share) == "f.yaml:1: x: found 1, allowed are numbers from 0 to below 1");
+  CHECK(error("-0.5", share) == "f.yaml:1: x: found -0.5, allowed are numbers from 0 to below 1");
+  CHECK(error("0", {.least = 0, .above = true}) == "f.yaml:1: x: found 0, allowed are numbers above 0");
   for (const std::string text :
        {"nan", ".nan", ".inf", "-.inf", "inf", "1e999", "abc", "1,5", "0x1p3", "'0.5'"}) {
     INFO(text);
-    CHECK(error(text, share).find("allowed are numbers from 0 and below 1") != std::string::npos);
+    CHECK(error(text, share).find("allowed are numbers from 0 to below 1") != std::string::npos);
   }
   CHECK(error("nan", {}) == "f.yaml:1: x: found nan, allowed are finite numbers");
   const Value root = parse_yaml("a: 5.0e-4\nb: 1e-3\nc: 2\nd: .5\n", "f.yaml");
