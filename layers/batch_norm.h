@@ -11,9 +11,10 @@
 
 namespace stagger::layers {
 
-/// Normalises each channel of an image, or each feature of a vector, over the batch and all pixels with the biased
-/// variance, then scales by `weight` and shifts by `bias`. Running statistics move by `momentum` towards the batch
-/// mean and the unbiased batch variance, once a batch; evaluation uses them. With `relu`, followed by max(0, .).
+/// Normalises each channel of an image, or each feature of a vector, over the batch and all pixels with the
+/// biased variance, then scales by `weight` and shifts by `bias`. Running statistics move by `momentum`
+/// towards the batch mean and the unbiased batch variance, once a batch; evaluation uses them. With `relu`,
+/// followed by max(0, .).
 struct BatchNorm {
   static constexpr std::string_view kKind = "batch_norm";
 

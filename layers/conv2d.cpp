@@ -7,7 +7,8 @@ namespace stagger::layers {
 Shape Conv2d::output(std::span<const Shape> inputs) const {
   const Shape& x = only_image(inputs);
   at_least("out_channels", out_channels, 1);
-  return {out_channels, window_output(x[1], {kernel, stride, padding}), window_output(x[2], {kernel, stride, padding})};
+  return {out_channels, window_output(x[1], {kernel, stride, padding}),
+          window_output(x[2], {kernel, stride, padding})};
 }
 
 std::vector<ParameterSpec> Conv2d::parameters(std::span<const Shape> inputs) const {
@@ -18,7 +19,8 @@ std::vector<ParameterSpec> Conv2d::parameters(std::span<const Shape> inputs) con
                                    .role = Role::kWeight,
                                    .initial = Initial::kHe,
                                    .fan_in = fan_in}};
-  if (bias) list.push_back({.name = "bias", .shape = {out_channels}, .role = Role::kBias, .initial = Initial::kZero});
+  if (bias)
+    list.push_back({.name = "bias", .shape = {out_channels}, .role = Role::kBias, .initial = Initial::kZero});
   return list;
 }
 
@@ -28,7 +30,8 @@ double Conv2d::flops(std::span<const Shape> inputs) const {
 }
 
 std::string Conv2d::describe() const {
-  std::string text = "conv " + std::to_string(kernel) + "x" + std::to_string(kernel) + ", " + std::to_string(out_channels);
+  std::string text =
+      "conv " + std::to_string(kernel) + "x" + std::to_string(kernel) + ", " + std::to_string(out_channels);
   if (stride != 1) text += ", stride " + std::to_string(stride);
   return text + (bias ? ", bias" : "");
 }

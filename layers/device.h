@@ -39,8 +39,8 @@ struct CompileOptions {
   uint64_t seed = 0;           ///< of dropout
 };
 
-/// A graph compiled for one device, one mode and one number of samples. Everything that can be decided, created or
-/// planned is, at compile time; a pass only executes, and allocates nothing.
+/// A graph compiled for one device, one mode and one number of samples. Everything that can be decided,
+/// created or planned is, at compile time; a pass only executes, and allocates nothing.
 ///
 /// Tensors at the borders are f32, dense and row-major (samples x shape), on the device, aligned to 64 bytes.
 /// Not thread-safe. The Parameters it was compiled for must outlive it.
@@ -55,12 +55,13 @@ class Executable {
   virtual int64_t arena_bytes() const = 0;
   /// Memory of its own: parameters in other layouts.
   virtual int64_t own_bytes() const = 0;
-  /// Gives it its scratch memory. REQUIRES: arena_bytes() bytes at `arena`, aligned to 64, living as long as this.
+  /// Gives it its scratch memory. REQUIRES: arena_bytes() bytes at `arena`, aligned to 64, living as long as
+  /// this.
   virtual void bind(std::byte* arena) = 0;
 
-  /// output = graph(input) with the parameters of now. In kTrain, `input` must stay as it is until backward() is done,
-  /// and the statistics of the batch are left in Parameters::batch_statistics(). In kTrain `output` may be null, where only
-  /// what is kept is wanted. REQUIRES: bind() was called.
+  /// output = graph(input) with the parameters of now. In kTrain, `input` must stay as it is until backward()
+  /// is done, and the statistics of the batch are left in Parameters::batch_statistics(). In kTrain `output`
+  /// may be null, where only what is kept is wanted. REQUIRES: bind() was called.
   virtual void forward(const Step& step, const float* input, float* output) = 0;
 
   /// Writes the gradients of all parameters (overwriting them) and of the input from that of the output.
@@ -92,17 +93,18 @@ class Device {
   /// Zeroed memory. Throws ConfigError where there is not that much.
   virtual Memory allocate(int64_t bytes) = 0;
   /// Throws ConfigError where the device cannot run a layer of `graph`.
-  virtual std::unique_ptr<Executable> compile(const Graph& graph, const CompileOptions& options, Parameters& parameters) = 0;
+  virtual std::unique_ptr<Executable> compile(const Graph& graph, const CompileOptions& options,
+                                              Parameters& parameters) = 0;
 
-  /// Softmax cross-entropy of logits (samples x classes). With `gradient` (same shape, may not alias), also writes
-  /// d(mean loss)/d(logits). REQUIRES: 0 <= labels[i] < classes.
-  virtual LossResult cross_entropy(const float* logits, const int32_t* labels, int64_t samples, int64_t classes,
-                                   float* gradient) = 0;
+  /// Softmax cross-entropy of logits (samples x classes). With `gradient` (same shape, may not alias), also
+  /// writes d(mean loss)/d(logits). REQUIRES: 0 <= labels[i] < classes.
+  virtual LossResult cross_entropy(const float* logits, const int32_t* labels, int64_t samples,
+                                   int64_t classes, float* gradient) = 0;
 };
 
 /// The CPU, computing with oneDNN on `threads` threads of this process. Throws ConfigError if threads < 1.
-/// Sets the number of OpenMP threads of the calling thread, which must be the one that compiles and runs the graphs;
-/// results depend on that number (sums are split among threads), but not on timing.
+/// Sets the number of OpenMP threads of the calling thread, which must be the one that compiles and runs the
+/// graphs; results depend on that number (sums are split among threads), but not on timing.
 std::unique_ptr<Device> make_cpu_device(int64_t threads);
 
 /// Version and instruction set of the CPU backend, for `stagger --version`.

@@ -11,7 +11,9 @@ Shape Dropout::output(std::span<const Shape> inputs) const {
   return only_input(inputs);
 }
 
-double Dropout::flops(std::span<const Shape> inputs) const { return 10 * static_cast<double>(inputs[0].elements()); }
+double Dropout::flops(std::span<const Shape> inputs) const {
+  return 10 * static_cast<double>(inputs[0].elements());
+}
 
 std::string Dropout::describe() const {
   std::string number = std::to_string(probability);

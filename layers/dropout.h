@@ -9,9 +9,10 @@
 
 namespace stagger::layers {
 
-/// In training, element i of sample s becomes 0 where Stream(seed, kDropout, layer_key(name), epoch, batch).uniform(s, i)
-/// < probability, else it is multiplied by 1 / (1 - probability); i is row-major in the sample's shape, s is the position in
-/// the batch. A recomputed forward of the same batch therefore drops the same elements. In evaluation: the identity.
+/// In training, element i of sample s becomes 0 where Stream(seed, kDropout, layer_key(name), epoch,
+/// batch).uniform(s, i) < probability, else it is multiplied by 1 / (1 - probability); i is row-major in the
+/// sample's shape, s is the position in the batch. A recomputed forward of the same batch therefore drops the
+/// same elements. In evaluation: the identity.
 struct Dropout {
   static constexpr std::string_view kKind = "dropout";
 

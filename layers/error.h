@@ -30,7 +30,8 @@ class InternalError : public std::logic_error {
 /// The process exit code that stands for `error`: 2 for ConfigError, 3 for DataError, 1 for all others.
 int exit_code(const std::exception& error);
 
-/// Throws InternalError with `what` unless `condition` holds. For invariants that must hold in release builds.
+/// Throws InternalError with `what` unless `condition` holds. For invariants that must hold in release
+/// builds.
 inline void require(bool condition, const char* what) {
   if (!condition) throw InternalError(what);
 }

@@ -49,7 +49,8 @@ double flops(const Layer& layer, std::span<const Shape> inputs) {
 Graph::Graph(Shape input) : shapes_{std::move(input)} {}
 
 ValueId Graph::add(std::string name, Layer layer, std::vector<ValueId> inputs) {
-  const bool taken = std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.name == name; });
+  const bool taken =
+      std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.name == name; });
   if (taken) throw ConfigError("layer '" + name + "': there is another layer of this name");
   Node node{std::move(name), std::move(layer), std::move(inputs)};
   try {
@@ -63,7 +64,8 @@ ValueId Graph::add(std::string name, Layer layer, std::vector<ValueId> inputs) {
 
 void Graph::append(const Graph& next) {
   if (!(next.input_shape() == output_shape())) {
-    throw ConfigError("a block that takes " + next.input_shape().to_string() + " follows one that gives " + output_shape().to_string());
+    throw ConfigError("a block that takes " + next.input_shape().to_string() + " follows one that gives " +
+                      output_shape().to_string());
   }
   const ValueId offset = output();
   for (const Node& node : next.nodes()) {
@@ -110,7 +112,8 @@ Graph fuse_relu(const Graph& graph) {
     const ValueId input = node.inputs[0];
     const bool is_relu = std::holds_alternative<Relu>(node.layer);
     if (is_relu && input > 0 && uses[static_cast<size_t>(input)] == 1 &&
-        renamed[static_cast<size_t>(input)] == static_cast<ValueId>(nodes.size()) && fold_relu(nodes.back().layer)) {
+        renamed[static_cast<size_t>(input)] == static_cast<ValueId>(nodes.size()) &&
+        fold_relu(nodes.back().layer)) {
       renamed.push_back(renamed[static_cast<size_t>(input)]);
       continue;
     }

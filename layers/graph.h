@@ -24,7 +24,8 @@
 namespace stagger::layers {
 
 /// Every layer there is. A device that lacks one of them does not compile.
-using Layer = std::variant<Conv2d, BatchNorm, Relu, Add, Pool, GlobalAveragePool, Linear, Flatten, Dropout, PadShortcut>;
+using Layer = std::variant<Conv2d, BatchNorm, Relu, Add, Pool, GlobalAveragePool, Linear, Flatten, Dropout,
+                           PadShortcut>;
 
 std::string_view kind(const Layer& layer);
 std::string describe(const Layer& layer);
@@ -32,7 +33,8 @@ std::string describe(const Layer& layer);
 Shape output_shape(const Layer& layer, std::span<const Shape> inputs);
 std::vector<ParameterSpec> parameters(const Layer& layer, std::span<const Shape> inputs);
 std::vector<StatisticSpec> statistics(const Layer& layer, std::span<const Shape> inputs);
-/// Floating-point operations of the forward pass of one sample, for balancing; exact for convolution and linear.
+/// Floating-point operations of the forward pass of one sample, for balancing; exact for convolution and
+/// linear.
 double flops(const Layer& layer, std::span<const Shape> inputs);
 
 /// Index of a value: the graph's input is 0, the result of node i is i + 1.
@@ -46,14 +48,14 @@ struct Node {
 
 /// One input, one output (the last node's result), nodes in an order in which each uses earlier values only.
 ///
-/// Invariants: every shape fits; names are unique; each value but the output is used by at least one node (checked
-/// by the compilers). A graph without nodes is the identity.
+/// Invariants: every shape fits; names are unique; each value but the output is used by at least one node
+/// (checked by the compilers). A graph without nodes is the identity.
 class Graph {
  public:
   explicit Graph(Shape input);
 
-  /// Appends a layer and returns its result. Throws ConfigError, with `name` in front, where the layer does not fit
-  /// or the name is taken.
+  /// Appends a layer and returns its result. Throws ConfigError, with `name` in front, where the layer does
+  /// not fit or the name is taken.
   ValueId add(std::string name, Layer layer, std::vector<ValueId> inputs);
   /// Appends a layer on the current output.
   ValueId add(std::string name, Layer layer) { return add(std::move(name), std::move(layer), {output()}); }
@@ -72,8 +74,8 @@ class Graph {
   std::vector<Shape> shapes_;
 };
 
-/// The same network with each ReLU folded into the batch norm or addition before it, where nothing else uses that
-/// layer's result. Parameters keep their names and order.
+/// The same network with each ReLU folded into the batch norm or addition before it, where nothing else uses
+/// that layer's result. Parameters keep their names and order.
 Graph fuse_relu(const Graph& graph);
 
 }  // namespace stagger::layers

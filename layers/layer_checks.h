@@ -1,5 +1,5 @@
-// The checks that layers share. Each throws ConfigError with the offending numbers; Graph::add puts the layer's
-// name in front.
+// The checks that layers share. Each throws ConfigError with the offending numbers; Graph::add puts the
+// layer's name in front.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ inline const Shape& only_image(std::span<const Shape> inputs) {
 
 inline void at_least(std::string_view what, int64_t value, int64_t least) {
   if (value >= least) return;
-  throw ConfigError(std::string(what) + " is " + std::to_string(value) + "; it must be " + std::to_string(least) + " or more");
+  throw ConfigError(std::string(what) + " is " + std::to_string(value) + "; it must be " +
+                    std::to_string(least) + " or more");
 }
 
 /// A window that slides over one direction of an image.
@@ -41,7 +42,8 @@ inline int64_t window_output(int64_t size, const Window& window) {
   at_least("stride", window.stride, 1);
   at_least("padding", window.padding, 0);
   if (window.padding >= window.kernel) {
-    throw ConfigError("padding " + std::to_string(window.padding) + " is not smaller than the kernel " + std::to_string(window.kernel));
+    throw ConfigError("padding " + std::to_string(window.padding) + " is not smaller than the kernel " +
+                      std::to_string(window.kernel));
   }
   if (size + 2 * window.padding < window.kernel) {
     throw ConfigError("kernel " + std::to_string(window.kernel) + " is larger than the padded input " +

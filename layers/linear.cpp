@@ -6,7 +6,8 @@ namespace stagger::layers {
 
 Shape Linear::output(std::span<const Shape> inputs) const {
   const Shape& x = only_input(inputs);
-  if (x.rank() != 1) throw ConfigError("takes a vector of features, got " + x.to_string() + "; put a flatten before it");
+  if (x.rank() != 1)
+    throw ConfigError("takes a vector of features, got " + x.to_string() + "; put a flatten before it");
   at_least("out_features", out_features, 1);
   return {out_features};
 }
@@ -18,7 +19,8 @@ std::vector<ParameterSpec> Linear::parameters(std::span<const Shape> inputs) con
                                    .role = Role::kWeight,
                                    .initial = Initial::kHe,
                                    .fan_in = in_features}};
-  if (bias) list.push_back({.name = "bias", .shape = {out_features}, .role = Role::kBias, .initial = Initial::kZero});
+  if (bias)
+    list.push_back({.name = "bias", .shape = {out_features}, .role = Role::kBias, .initial = Initial::kZero});
   return list;
 }
 

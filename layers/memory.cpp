@@ -34,11 +34,12 @@ Memory from_heap(int64_t bytes) {
   return {static_cast<std::byte*>(data), bytes, [](std::byte* block) { std::free(block); }};
 }
 
-// Pages come zeroed, and only when they are touched: a plan can be made for more memory than will be used. One huge page more
-// than needed leaves room to align.
+// Pages come zeroed, and only when they are touched: a plan can be made for more memory than will be used.
+// One huge page more than needed leaves room to align.
 Memory from_pages(int64_t bytes) {
   const auto size = static_cast<size_t>(round_up(bytes, kHugePage) + kHugePage);
-  void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* pages =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) out_of_memory(bytes);
   const auto address = reinterpret_cast<uintptr_t>(pages);
   const uintptr_t aligned = (address + kHugePage - 1) / kHugePage * kHugePage;

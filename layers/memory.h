@@ -9,8 +9,8 @@
 
 namespace stagger::layers {
 
-/// A block of device memory. Move-only; frees itself. Aligned to at least 64 bytes; its contents start undefined
-/// unless the device says otherwise.
+/// A block of device memory. Move-only; frees itself. Aligned to at least 64 bytes; its contents start
+/// undefined unless the device says otherwise.
 class Memory {
  public:
   using Free = std::function<void(std::byte*)>;
@@ -29,8 +29,8 @@ class Memory {
   int64_t bytes_ = 0;
 };
 
-/// Host memory of `bytes`, zeroed, in huge pages where the system grants them. Throws ConfigError where there is
-/// not that much.
+/// Host memory of `bytes`, zeroed, in huge pages where the system grants them. Throws ConfigError where there
+/// is not that much.
 Memory allocate_host(int64_t bytes);
 
 }  // namespace stagger::layers

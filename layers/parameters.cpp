@@ -25,7 +25,8 @@ Tensor place(const Node& node, const std::string& name, const Shape& shape, Role
 }
 
 const Tensor& find(const std::vector<Tensor>& tensors, const std::string& name) {
-  const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.name == name; });
+  const auto found =
+      std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.name == name; });
   if (found == tensors.end()) throw InternalError("no tensor is called " + name);
   return *found;
 }
@@ -35,9 +36,15 @@ void fill(float* values, const Tensor& tensor, const ParameterSpec& spec, uint64
   const auto deviation = static_cast<float>(std::sqrt(2.0 / static_cast<double>(spec.fan_in)));
   for (int64_t i = 0; i < tensor.shape.elements(); ++i) {
     switch (spec.initial) {
-      case Initial::kHe: values[i] = deviation * stream.normal(0, i); break;
-      case Initial::kOne: values[i] = 1; break;
-      case Initial::kZero: values[i] = 0; break;
+      case Initial::kHe:
+        values[i] = deviation * stream.normal(0, i);
+        break;
+      case Initial::kOne:
+        values[i] = 1;
+        break;
+      case Initial::kZero:
+        values[i] = 0;
+        break;
     }
   }
 }

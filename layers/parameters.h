@@ -34,11 +34,11 @@ struct ParameterLayout {
   const Tensor& statistic(const std::string& name) const;
 };
 
-/// The state of a stage's model on one device: values and gradients of its parameters, running statistics and those
-/// of the latest batch.
+/// The state of a stage's model on one device: values and gradients of its parameters, running statistics and
+/// those of the latest batch.
 ///
-/// version() counts the changes of `values`; whoever keeps a copy in another form compares it to know when to renew.
-/// Not thread-safe.
+/// version() counts the changes of `values`; whoever keeps a copy in another form compares it to know when to
+/// renew. Not thread-safe.
 class Parameters {
  public:
   /// All zero; statistics at their initial values. See initialise().
@@ -51,7 +51,8 @@ class Parameters {
   float* values() const { return values_.floats(); }
   float* gradients() const { return gradients_.floats(); }
   float* running() const { return running_.floats(); }
-  /// Mean and unbiased variance of the latest batch that was kept for backward, at the places of the running ones.
+  /// Mean and unbiased variance of the latest batch that was kept for backward, at the places of the running
+  /// ones.
   float* batch_statistics() const { return batch_.floats(); }
   int64_t version() const { return version_; }
   void mark_changed() { ++version_; }

@@ -9,8 +9,8 @@
 
 namespace stagger::layers {
 
-/// Slides a square window. Padding counts as -infinity for kMax and as zeros that are averaged in for kAverage
-/// (PyTorch's default). Backward of kMax gives the gradient to the first maximum of a window.
+/// Slides a square window. Padding counts as -infinity for kMax and as zeros that are averaged in for
+/// kAverage (PyTorch's default). Backward of kMax gives the gradient to the first maximum of a window.
 struct Pool {
   static constexpr std::string_view kKind = "pool";
   enum class Kind { kMax, kAverage };

@@ -1,8 +1,9 @@
 // Counter-based randomness: every number is a function of what it is for, never of when it is drawn.
 //
 // The generator is Philox-4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
-// SC 2011). A Stream is named by (seed, purpose, layer, epoch, batch); its numbers are indexed by (sample, i).
-// A forward that is recomputed later therefore meets the same numbers, whatever else was drawn in between.
+// SC 2011). A Stream is named by (seed, purpose, layer, epoch, batch); its numbers are indexed by (sample,
+// i). A forward that is recomputed later therefore meets the same numbers, whatever else was drawn in
+// between.
 #pragma once
 
 #include <array>
@@ -14,13 +15,21 @@ namespace stagger::layers {
 /// Ten rounds of Philox-4x32 on one counter with one key.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
-/// What a stream of random numbers is for. Values are part of the reproducibility promise: append, never renumber.
-enum class Purpose : uint32_t { kInitialisation = 1, kShuffle = 2, kAugmentation = 3, kDropout = 4, kSynthetic = 5 };
+/// What a stream of random numbers is for. Values are part of the reproducibility promise: append, never
+/// renumber.
+enum class Purpose : uint32_t {
+  kInitialisation = 1,
+  kShuffle = 2,
+  kAugmentation = 3,
+  kDropout = 4,
+  kSynthetic = 5
+};
 
 /// A 64-bit name for a layer that does not depend on how the model is cut (FNV-1a of its full name).
 uint64_t layer_key(std::string_view name);
 
-/// A stream of random numbers, addressable at any position. Copyable; holds no state that a draw would change.
+/// A stream of random numbers, addressable at any position. Copyable; holds no state that a draw would
+/// change.
 class Stream {
  public:
   Stream(uint64_t seed, Purpose purpose, uint64_t layer = 0, int64_t epoch = 0, int64_t batch = 0);

@@ -22,7 +22,8 @@ void agree(const MpiSession& session, const std::function<void()>& work) {
   if (failed == 0) return;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, session.comm()), "MPI_Allreduce");
   if (session.rank() == lowest) {
-    const std::string who = failed < session.size() && session.size() > 1 ? "rank " + std::to_string(lowest) + ": " : "";
+    const std::string who =
+        failed < session.size() && session.size() > 1 ? "rank " + std::to_string(lowest) + ": " : "";
     std::fprintf(stderr, "stagger: error: %s%s\n", who.c_str(), message.c_str());
     std::fflush(stderr);
   }

@@ -15,13 +15,14 @@ namespace stagger::runtime {
 
 class BufferPool;
 
-/// A buffer of a pool, with room for a header and a tensor. Move-only; goes back to its pool when it dies. The pool must
-/// outlive it.
+/// A buffer of a pool, with room for a header and a tensor. Move-only; goes back to its pool when it dies.
+/// The pool must outlive it.
 class Buffer {
  public:
   Buffer() = default;
   Buffer(BufferPool* pool, std::byte* data) : pool_(pool), data_(data) {}
-  Buffer(Buffer&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)), data_(std::exchange(other.data_, nullptr)) {}
+  Buffer(Buffer&& other) noexcept
+      : pool_(std::exchange(other.pool_, nullptr)), data_(std::exchange(other.data_, nullptr)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     if (this != &other) {
       release();
@@ -65,7 +66,8 @@ class BufferPool {
   /// Size of a buffer, header included; a multiple of kBlockBytes.
   int64_t bytes() const { return bytes_; }
   bool empty() const { return free_.empty(); }
-  /// Throws InternalError where all are out: the schedule says how many can be, so that is a fault in the loop.
+  /// Throws InternalError where all are out: the schedule says how many can be, so that is a fault in the
+  /// loop.
   Buffer take() {
     layers::require(!free_.empty(), "a queue holds more tokens than its schedule allows");
     std::byte* data = free_.back();

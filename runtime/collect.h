@@ -17,12 +17,13 @@ inline int scribe(const MpiSession& session) { return session.size() - 1; }
 /// Reports of all stages, in order, on the scribe; empty elsewhere.
 std::vector<StageReport> collect_reports(const MpiSession& session, const StageReport& mine);
 
-/// Names and shapes of all tensors of a stage in the order in which its state is written: parameters, then statistics.
+/// Names and shapes of all tensors of a stage in the order in which its state is written: parameters, then
+/// statistics.
 std::vector<output::TensorEntry> state_entries(const layers::ParameterLayout& layout);
 
-/// Appends the state of every stage, in order, to the scribe's `writer` (null elsewhere), one stage in memory at a time.
-/// `graphs` are those of all stages, which every rank knows.
-void collect_state(const MpiSession& session, const std::vector<layers::Graph>& graphs, const layers::Parameters& mine,
-                   output::SafetensorsWriter* writer);
+/// Appends the state of every stage, in order, to the scribe's `writer` (null elsewhere), one stage in memory
+/// at a time. `graphs` are those of all stages, which every rank knows.
+void collect_state(const MpiSession& session, const std::vector<layers::Graph>& graphs,
+                   const layers::Parameters& mine, output::SafetensorsWriter* writer);
 
 }  // namespace stagger::runtime

@@ -12,10 +12,13 @@ bool EvaluationTimes::due_after(int64_t batches) const {
   return every > 0 && batches % (batches_per_epoch * every) == 0;
 }
 
-DataSource::DataSource(const Job& job, const RunSizes& sizes, const data::Dataset& training_set, const data::Dataset& test_set)
+DataSource::DataSource(const Job& job, const RunSizes& sizes, const data::Dataset& training_set,
+                       const data::Dataset& test_set)
     : order_(training_order(job, sizes)),
       evaluation_plan_(evaluation_plan(job, sizes)),
-      times_{.batches_per_epoch = order_.plan.batches(), .total_batches = order_.total_batches(), .every = job.evaluate_every},
+      times_{.batches_per_epoch = order_.plan.batches(),
+             .total_batches = order_.total_batches(),
+             .every = job.evaluate_every},
       training_(training_set, job.preprocessing, job.seed),
       evaluation_(test_set, job.preprocessing, job.seed),
       sample_floats_(training_set.shape().elements()),
@@ -65,8 +68,8 @@ void DataSource::take_evaluation(float* images) {
   ++evaluations_;
 }
 
-DataSink::DataSink(const Job& job, const RunSizes& sizes, const data::Dataset& training_set, const data::Dataset& test_set,
-                   Listener listener)
+DataSink::DataSink(const Job& job, const RunSizes& sizes, const data::Dataset& training_set,
+                   const data::Dataset& test_set, Listener listener)
     : indices_(training_order(job, sizes)),
       evaluation_plan_(evaluation_plan(job, sizes)),
       training_set_(training_set),

@@ -26,7 +26,8 @@ struct EvaluationTimes {
 class DataSource : public Source {
  public:
   /// The data sets must outlive it.
-  DataSource(const Job& job, const RunSizes& sizes, const data::Dataset& training_set, const data::Dataset& test_set);
+  DataSource(const Job& job, const RunSizes& sizes, const data::Dataset& training_set,
+             const data::Dataset& test_set);
 
   int64_t batches() const override { return order_.total_batches(); }
   TokenHeader next() const override;
@@ -51,8 +52,8 @@ class DataSource : public Source {
 struct EvaluationResult {
   int64_t batches_before = 0;  ///< training batches that the model had been sent
   int64_t epoch = 0;
-  double loss = 0;             ///< mean over samples
-  double accuracy = 0;         ///< 0..1
+  double loss = 0;      ///< mean over samples
+  double accuracy = 0;  ///< 0..1
   int64_t correct = 0;
   int64_t samples = 0;
 };
@@ -65,7 +66,8 @@ class DataSink : public Sink {
     std::function<void(const EvaluationResult&)> evaluated;
   };
 
-  DataSink(const Job& job, const RunSizes& sizes, const data::Dataset& training_set, const data::Dataset& test_set, Listener listener);
+  DataSink(const Job& job, const RunSizes& sizes, const data::Dataset& training_set,
+           const data::Dataset& test_set, Listener listener);
 
   std::span<const int32_t> labels(const TokenHeader& header) override;
   void scored(const TokenHeader& header, const layers::LossResult& result) override;

@@ -9,8 +9,8 @@
 
 namespace stagger::runtime {
 
-/// The script of a run, read by stage 0: training batches 0, 1, ..., evaluations between them, evaluations of the final
-/// model after them, then an end.
+/// The script of a run, read by stage 0: training batches 0, 1, ..., evaluations between them, evaluations of
+/// the final model after them, then an end.
 class Source {
  public:
   virtual ~Source() = default;

@@ -16,7 +16,8 @@ Inbox::Inbox(Progress& progress, const QueueOptions& options)
 }
 
 void Inbox::post(Slot& slot) {
-  progress_.receive(slot.line, slot.buffer.data(), pool_.bytes(), options_.peer, static_cast<int>(options_.direction));
+  progress_.receive(slot.line, slot.buffer.data(), pool_.bytes(), options_.peer,
+                    static_cast<int>(options_.direction));
 }
 
 std::optional<TokenHeader> Inbox::head() const {

@@ -29,8 +29,8 @@ struct QueueOptions {
 
 /// First in, first out: a ring of receives that are always posted, so that a sender never waits in training.
 ///
-/// Order is MPI's: messages of one peer and tag match posted receives in order, and only the head may be taken, also
-/// where a later, smaller message completed first.
+/// Order is MPI's: messages of one peer and tag match posted receives in order, and only the head may be
+/// taken, also where a later, smaller message completed first.
 class Inbox {
  public:
   Inbox(Progress& progress, const QueueOptions& options);

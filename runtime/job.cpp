@@ -5,7 +5,8 @@
 namespace stagger::runtime {
 
 data::TrainingOrder training_order(const Job& job, const RunSizes& sizes) {
-  const data::BatchPlan plan{.samples = sizes.training_samples, .batch = job.batch, .drop_last = job.drop_last};
+  const data::BatchPlan plan{
+      .samples = sizes.training_samples, .batch = job.batch, .drop_last = job.drop_last};
   return {.plan = plan, .epochs = job.epochs, .seed = job.seed, .shuffle = job.shuffle};
 }
 
@@ -15,8 +16,9 @@ data::BatchPlan evaluation_plan(const Job& job, const RunSizes& sizes) {
 
 void check_sizes(const Job& job, const RunSizes& sizes) {
   if (job.batch <= sizes.training_samples) return;
-  throw layers::ConfigError("train.batch: found " + std::to_string(job.batch) + ", but the training set has " +
-                            std::to_string(sizes.training_samples) + " samples");
+  throw layers::ConfigError("train.batch: found " + std::to_string(job.batch) +
+                            ", but the training set has " + std::to_string(sizes.training_samples) +
+                            " samples");
 }
 
 layers::Graph stage_graph(const Job& job, int64_t k) {

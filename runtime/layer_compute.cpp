@@ -23,8 +23,9 @@ std::span<float> flat(float* data, int64_t size) { return {data, static_cast<siz
 
 }  // namespace
 
-LayerCompute::LayerCompute(layers::Device& device, LayerComputeOptions options, const MakeOptimizer& make_optimizer,
-                           std::function<double(int64_t)> rate, Poll poll)
+LayerCompute::LayerCompute(layers::Device& device, LayerComputeOptions options,
+                           const MakeOptimizer& make_optimizer, std::function<double(int64_t)> rate,
+                           Poll poll)
     : device_(device),
       options_(std::move(options)),
       parameters_(device, options_.graph),
@@ -53,7 +54,8 @@ LayerCompute::LayerCompute(layers::Device& device, LayerComputeOptions options, 
 
 void LayerCompute::compile(Set& set, layers::Mode mode, const std::vector<int64_t>& samples) {
   for (int64_t count : samples) {
-    const layers::CompileOptions options{.mode = mode, .samples = count, .input_gradient = !options_.first, .seed = options_.seed};
+    const layers::CompileOptions options{
+        .mode = mode, .samples = count, .input_gradient = !options_.first, .seed = options_.seed};
     set.push_back({count, device_.compile(options_.graph, options, parameters_)});
   }
 }
@@ -73,7 +75,8 @@ layers::Executable& LayerCompute::find(const Set& set, int64_t samples) {
   for (const Compiled& compiled : set) {
     if (compiled.samples == samples) return *compiled.executable;
   }
-  throw layers::InternalError("a batch of " + std::to_string(samples) + " samples, for which the stage was not compiled");
+  throw layers::InternalError("a batch of " + std::to_string(samples) +
+                              " samples, for which the stage was not compiled");
 }
 
 layers::Step LayerCompute::step(const TokenHeader& header) const {
@@ -84,17 +87,20 @@ void LayerCompute::forward(const TokenHeader& header, const float* input, float*
   find(keep ? train_ : forward_, header.samples).forward(step(header), input, output);
 }
 
-void LayerCompute::forward_loss(const TokenHeader& header, const float* input, std::span<const int32_t> labels) {
+void LayerCompute::forward_loss(const TokenHeader& header, const float* input,
+                                std::span<const int32_t> labels) {
   find(train_, header.samples).forward(step(header), input, logits_.floats());
-  loss_ = device_.cross_entropy(logits_.floats(), labels.data(), header.samples, options_.graph.output_shape().elements(),
-                                logit_gradient_.floats());
+  loss_ = device_.cross_entropy(logits_.floats(), labels.data(), header.samples,
+                                options_.graph.output_shape().elements(), logit_gradient_.floats());
 }
 
-void LayerCompute::evaluate(const TokenHeader& header, const float* input, float* output, std::span<const int32_t> labels) {
+void LayerCompute::evaluate(const TokenHeader& header, const float* input, float* output,
+                            std::span<const int32_t> labels) {
   float* result = options_.last ? logits_.floats() : output;
   find(evaluate_, header.samples).forward(step(header), input, result);
   if (!options_.last) return;
-  loss_ = device_.cross_entropy(result, labels.data(), header.samples, options_.graph.output_shape().elements(), nullptr);
+  loss_ = device_.cross_entropy(result, labels.data(), header.samples,
+                                options_.graph.output_shape().elements(), nullptr);
 }
 
 void LayerCompute::replay(const TokenHeader& header, const float* input) {
@@ -127,16 +133,18 @@ void LayerCompute::accumulate(const TokenHeader& header) {
   float* sum = group_gradient_.floats();
   const auto weight = static_cast<float>(header.samples);
   const bool fresh = group_samples_ == 0;
-  for (int64_t i = 0; i < parameters_.layout().parameter_floats; ++i) sum[i] = (fresh ? 0 : sum[i]) + weight * gradient[i];
+  for (int64_t i = 0; i < parameters_.layout().parameter_floats; ++i)
+    sum[i] = (fresh ? 0 : sum[i]) + weight * gradient[i];
   group_samples_ += header.samples;
 }
 
 LayerCompute::Memory LayerCompute::memory() const {
-  Memory memory{.weights = parameters_.value_bytes(),
-                .gradients = parameters_.gradient_bytes() + group_gradient_.bytes(),
-                .optimizer = static_cast<int64_t>(optimizer_->state().size()) * kFloatBytes,
-                .statistics = parameters_.statistic_bytes(),
-                .workspace = forward_arena_.bytes() + train_arena_.bytes() + logits_.bytes() + logit_gradient_.bytes()};
+  Memory memory{
+      .weights = parameters_.value_bytes(),
+      .gradients = parameters_.gradient_bytes() + group_gradient_.bytes(),
+      .optimizer = static_cast<int64_t>(optimizer_->state().size()) * kFloatBytes,
+      .statistics = parameters_.statistic_bytes(),
+      .workspace = forward_arena_.bytes() + train_arena_.bytes() + logits_.bytes() + logit_gradient_.bytes()};
   for (const Set* set : {&forward_, &train_, &evaluate_}) {
     for (const Compiled& compiled : *set) memory.workspace += compiled.executable->own_bytes();
   }

@@ -23,27 +23,29 @@ struct LayerComputeOptions {
   bool last = false;
   bool recomputes = false;  ///< F keeps nothing, R recomputes
   int64_t accumulate = 1;
-  std::vector<int64_t> training_samples;    ///< every number of samples that training batches have
+  std::vector<int64_t> training_samples;  ///< every number of samples that training batches have
   std::vector<int64_t> evaluation_samples;
   uint64_t seed = 0;  ///< of initial weights and dropout
   bool decay_norm_and_bias = true;
 };
 
-/// Compiles the stage once for each number of samples that it will meet; afterwards only executes. Computes in the calls
-/// themselves. All passes that never run at one time share one workspace.
+/// Compiles the stage once for each number of samples that it will meet; afterwards only executes. Computes
+/// in the calls themselves. All passes that never run at one time share one workspace.
 class LayerCompute : public Compute {
  public:
   using Poll = std::function<void()>;
-  using MakeOptimizer = std::function<std::unique_ptr<optim::Optimizer>(int64_t size, std::vector<optim::Segment>)>;
+  using MakeOptimizer =
+      std::function<std::unique_ptr<optim::Optimizer>(int64_t size, std::vector<optim::Segment>)>;
 
-  /// `rate` gives the learning rate of a batch; `poll` is called between layers and may be empty. The device must
-  /// outlive this. Throws ConfigError where the device cannot run the graph or lacks memory.
+  /// `rate` gives the learning rate of a batch; `poll` is called between layers and may be empty. The device
+  /// must outlive this. Throws ConfigError where the device cannot run the graph or lacks memory.
   LayerCompute(layers::Device& device, LayerComputeOptions options, const MakeOptimizer& make_optimizer,
                std::function<double(int64_t batch)> rate, Poll poll);
 
   void forward(const TokenHeader& header, const float* input, float* output, bool keep) override;
   void forward_loss(const TokenHeader& header, const float* input, std::span<const int32_t> labels) override;
-  void evaluate(const TokenHeader& header, const float* input, float* output, std::span<const int32_t> labels) override;
+  void evaluate(const TokenHeader& header, const float* input, float* output,
+                std::span<const int32_t> labels) override;
   layers::LossResult loss() const override { return loss_; }
   void replay(const TokenHeader& header, const float* input) override;
   void backward(const TokenHeader& header, const float* output_gradient, float* input_gradient) override;

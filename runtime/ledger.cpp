@@ -39,6 +39,8 @@ void Ledger::used_batch(int64_t steps, int64_t updates) {
   report_.most_updates = std::max(report_.most_updates, updates);
 }
 
-void Ledger::saved_inputs(int64_t count) { report_.most_saved_inputs = std::max(report_.most_saved_inputs, count); }
+void Ledger::saved_inputs(int64_t count) {
+  report_.most_saved_inputs = std::max(report_.most_saved_inputs, count);
+}
 
 }  // namespace stagger::runtime

@@ -12,7 +12,7 @@ namespace stagger::runtime {
 /// Plain numbers, so that a report can be sent as it is. Times are in seconds.
 struct StageReport {
   int64_t steps = 0;
-  int64_t batches = 0;  ///< whose errors came back
+  int64_t batches = 0;                  ///< whose errors came back
   std::array<double, kActions> busy{};  ///< computing, by action
   double wait_activation = 0;           ///< nothing to do, and the activation (stage 0: the data) came last
   double wait_error = 0;                ///< nothing to do, and the error came last
@@ -43,8 +43,8 @@ class Ledger {
     bool error = false;
     bool room = false;
   };
-  /// Nothing could run for `seconds`. Where activation and error are both missing, the time is booked on whichever comes
-  /// last: see activation_came and error_came.
+  /// Nothing could run for `seconds`. Where activation and error are both missing, the time is booked on
+  /// whichever comes last: see activation_came and error_came.
   void waited(const Missing& missing, double seconds);
   void activation_came();
   void error_came();

@@ -27,7 +27,8 @@ MpiSession::MpiSession() : exceptions_at_start_(std::uncaught_exceptions()) {
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
-  check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_),
+            "MPI_Comm_split_type");
   check_mpi(MPI_Comm_rank(host_, &local_rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(host_, &local_size_), "MPI_Comm_size");
   check_mpi(MPI_Type_contiguous(static_cast<int>(kBlockBytes), MPI_BYTE, &block_), "MPI_Type_contiguous");
@@ -47,7 +48,8 @@ int64_t MpiSession::cores_per_rank() const {
   CPU_ZERO(&mine);
   sched_getaffinity(0, sizeof(mine), &mine);
   cpu_set_t all;
-  check_mpi(MPI_Allreduce(&mine, &all, static_cast<int>(sizeof(mine)), MPI_BYTE, MPI_BOR, host_), "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(&mine, &all, static_cast<int>(sizeof(mine)), MPI_BYTE, MPI_BOR, host_),
+            "MPI_Allreduce");
   int64_t cores = std::max<int64_t>(1, CPU_COUNT(&all) / local_size_);
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &cores, 1, MPI_INT64_T, MPI_MIN, comm_), "MPI_Allreduce");
   return cores;

@@ -24,8 +24,8 @@ inline void check_mpi(int code, const char* what) {
 /// Messages are counted in blocks of this many bytes, so that MPI's `int` counts reach 128 GiB.
 constexpr int64_t kBlockBytes = 64;
 
-/// Initialises MPI (one thread talks to it: MPI_THREAD_FUNNELED) and finalises it. Errors come back as MpiError: MPI
-/// itself never ends the program. Made once, in main; outlives everything that communicates.
+/// Initialises MPI (one thread talks to it: MPI_THREAD_FUNNELED) and finalises it. Errors come back as
+/// MpiError: MPI itself never ends the program. Made once, in main; outlives everything that communicates.
 ///
 /// Where it dies because of an exception it ends the whole job, since the other ranks wait for this one.
 class MpiSession {
@@ -44,8 +44,8 @@ class MpiSession {
   /// kBlockBytes bytes.
   MPI_Datatype block() const { return block_; }
 
-  /// Cores that a rank of this host may use: those that any rank of the host is allowed, divided by the ranks; the
-  /// smallest over all hosts; at least 1. Collective.
+  /// Cores that a rank of this host may use: those that any rank of the host is allowed, divided by the
+  /// ranks; the smallest over all hosts; at least 1. Collective.
   int64_t cores_per_rank() const;
 
   /// Ends every rank of the job at once with `code`.

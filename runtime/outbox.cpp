@@ -17,7 +17,8 @@ void Outbox::send(const TokenHeader& header) {
   next_ = (next_ + 1) % ring_.size();
   slot.buffer.set_header(header);
   const bool synchronous = header.kind == TokenKind::kEvaluation;
-  progress_.send(slot.line, slot.buffer.data(), bytes, options_.peer, static_cast<int>(options_.direction), synchronous);
+  progress_.send(slot.line, slot.buffer.data(), bytes, options_.peer, static_cast<int>(options_.direction),
+                 synchronous);
   sent_bytes_ += bytes;
 }
 

@@ -14,7 +14,8 @@ namespace stagger::runtime {
 /// Results are written straight into a message buffer: reserve, fill, send. One reservation at a time.
 ///
 /// Training tokens always find room, by the size of the rings. Evaluation tokens may not: they are sent
-/// synchronously, so that a sender that runs ahead of a slow receiver is held back here and not by MPI's memory.
+/// synchronously, so that a sender that runs ahead of a slow receiver is held back here and not by MPI's
+/// memory.
 class Outbox {
  public:
   Outbox(Progress& progress, const QueueOptions& options);

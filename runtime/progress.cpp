@@ -39,14 +39,16 @@ int Progress::blocks(int64_t bytes) const {
 void Progress::receive(Line line, std::byte* data, int64_t bytes, int peer, int tag) {
   layers::require(idle(line), "a receive on a line that is in use");
   peers_[line] = peer;
-  check_mpi(MPI_Irecv(data, blocks(bytes), session_.block(), peer, tag, session_.comm(), &requests_[line]), "MPI_Irecv");
+  check_mpi(MPI_Irecv(data, blocks(bytes), session_.block(), peer, tag, session_.comm(), &requests_[line]),
+            "MPI_Irecv");
 }
 
 void Progress::send(Line line, const std::byte* data, int64_t bytes, int peer, int tag, bool synchronous) {
   layers::require(idle(line), "a send on a line that is in use");
   peers_[line] = peer;
   const auto start = synchronous ? MPI_Issend : MPI_Isend;
-  check_mpi(start(data, blocks(bytes), session_.block(), peer, tag, session_.comm(), &requests_[line]), "MPI_Isend");
+  check_mpi(start(data, blocks(bytes), session_.block(), peer, tag, session_.comm(), &requests_[line]),
+            "MPI_Isend");
 }
 
 void Progress::cancel(Line line) {
@@ -57,10 +59,12 @@ void Progress::cancel(Line line) {
 
 bool Progress::poll() {
   int count = 0;
-  const int code = MPI_Testsome(layers::narrow<int>(requests_.size()), requests_.data(), &count, completed_.data(), statuses_.data());
+  const int code = MPI_Testsome(layers::narrow<int>(requests_.size()), requests_.data(), &count,
+                                completed_.data(), statuses_.data());
   if (code == MPI_ERR_IN_STATUS) {
     for (int i = 0; i < count; ++i) {
-      check_mpi(statuses_[static_cast<size_t>(i)].MPI_ERROR, where(static_cast<size_t>(completed_[static_cast<size_t>(i)])));
+      check_mpi(statuses_[static_cast<size_t>(i)].MPI_ERROR,
+                where(static_cast<size_t>(completed_[static_cast<size_t>(i)])));
     }
   }
   check_mpi(code, "MPI_Testsome");
@@ -74,7 +78,8 @@ bool Progress::poll() {
 }
 
 std::string Progress::where(size_t line) const {
-  return "a message between rank " + std::to_string(session_.rank()) + " and rank " + std::to_string(peers_[line]);
+  return "a message between rank " + std::to_string(session_.rank()) + " and rank " +
+         std::to_string(peers_[line]);
 }
 
 }  // namespace stagger::runtime

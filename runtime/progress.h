@@ -12,11 +12,11 @@
 
 namespace stagger::runtime {
 
-/// Owns the requests of a rank and the buffers that MPI reads and writes, so that neither can die before the other,
-/// also while an exception unwinds whoever asked for the message. Made in main beside the session.
+/// Owns the requests of a rank and the buffers that MPI reads and writes, so that neither can die before the
+/// other, also while an exception unwinds whoever asked for the message. Made in main beside the session.
 ///
-/// A *line* is a place for one request at a time; queues take theirs at the start, hence nothing is allocated later.
-/// Not thread-safe.
+/// A *line* is a place for one request at a time; queues take theirs at the start, hence nothing is allocated
+/// later. Not thread-safe.
 class Progress {
  public:
   using Line = size_t;

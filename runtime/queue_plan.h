@@ -20,7 +20,8 @@ struct QueuePlanOptions {
   int64_t most_samples = 1;  ///< of any batch, evaluations included
 };
 
-/// The ends that a stage has: all four in the middle, the two towards its neighbour at an end of the pipeline.
+/// The ends that a stage has: all four in the middle, the two towards its neighbour at an end of the
+/// pipeline.
 struct QueuePlan {
   std::optional<QueueOptions> activation_in;
   std::optional<QueueOptions> activation_out;

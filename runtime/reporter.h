@@ -18,7 +18,8 @@
 
 namespace stagger::runtime {
 
-/// Lives on the scribe. Makes the folder and its files; every method writes to files and terminal what belongs there.
+/// Lives on the scribe. Makes the folder and its files; every method writes to files and terminal what
+/// belongs there.
 class Reporter {
  public:
   /// Throws ConfigError where the folder exists already or cannot be written.
@@ -48,7 +49,7 @@ class Reporter {
   std::unique_ptr<optim::LearningRate> rate_;
   std::chrono::steady_clock::time_point start_;
   EvaluationResult last_evaluation_;
-  int64_t images_ = 0;        // since the last step line
+  int64_t images_ = 0;  // since the last step line
   double last_line_ = 0;
 };
 

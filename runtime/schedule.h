@@ -1,9 +1,10 @@
 // A training method as the declaration of a network of queues: nothing here knows of tensors, MPI or time.
 //
-// K stages; between stage k and k+1 an activation queue that starts with a[k] bubbles and an error queue that starts
-// with e[k]. In step n every stage takes one activation (F), recomputes the batch whose error comes next (R), takes that
-// error (B) and updates (U). Stage k forwards batch b in step b + sum(a[:k]) and backpropagates it in step
-// b + sum(a) + sum(e[k:]). The difference, its staleness, is fixed by the queues alone.
+// K stages; between stage k and k+1 an activation queue that starts with a[k] bubbles and an error queue that
+// starts with e[k]. In step n every stage takes one activation (F), recomputes the batch whose error comes
+// next (R), takes that error (B) and updates (U). Stage k forwards batch b in step b + sum(a[:k]) and
+// backpropagates it in step b + sum(a) + sum(e[k:]). The difference, its staleness, is fixed by the queues
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +35,17 @@ struct Schedule {
   int64_t backward_step(int64_t k, int64_t batch) const { return forward_step(k, batch) + staleness(k); }
   /// Steps of every stage in a run that ends flushed.
   int64_t total_steps(int64_t batches) const { return batches + staleness(0); }
-  /// Changes of the weights that lie between the forward and the backward of `batch` on stage k. With one update a batch it
-  /// is the staleness, but less for the first batches, since errors that are bubbles change nothing.
+  /// Changes of the weights that lie between the forward and the backward of `batch` on stage k. With one
+  /// update a batch it is the staleness, but less for the first batches, since errors that are bubbles change
+  /// nothing.
   int64_t updates_between(int64_t k, int64_t batch) const;
-  /// Whether stage k runs a separate R: where forward and backward fall into one step, the forward keeps what backward needs.
+  /// Whether stage k runs a separate R: where forward and backward fall into one step, the forward keeps what
+  /// backward needs.
   bool recomputes(int64_t k) const { return replay == Replay::kRecompute && staleness(k) > 0; }
   /// Messages that can be on their way or waiting in either queue of a hop.
-  int64_t ring(int64_t hop) const { return a.at(static_cast<size_t>(hop)) + e.at(static_cast<size_t>(hop)) + 2; }
+  int64_t ring(int64_t hop) const {
+    return a.at(static_cast<size_t>(hop)) + e.at(static_cast<size_t>(hop)) + 2;
+  }
   /// Batches whose input stage k holds at one time.
   int64_t saved_inputs(int64_t k) const { return staleness(k) + 1; }
   /// For people, one line: "dsp, activation queues 1,1, error queues 1,1, staleness 4,2,0".
@@ -50,8 +55,8 @@ struct Schedule {
   void check() const;
 };
 
-/// The schedule of a method by name, over given queues. Throws ConfigError for an unknown name or queues that the method
-/// does not have.
+/// The schedule of a method by name, over given queues. Throws ConfigError for an unknown name or queues that
+/// the method does not have.
 struct ScheduleOptions {
   std::string method;
   int64_t stages = 1;

@@ -1,3 +1,4 @@
+// Which action when: readiness, the end of a run, and what to do while there is nothing to do.
 #include "runtime/stage_loop.h"
 
 #include <time.h>
@@ -8,8 +9,6 @@
 
 namespace stagger::runtime {
 namespace {
-
-constexpr int64_t kFloatBytes = 4;
 
 Lane lane_of(Action action) {
   return action == Action::kForward || action == Action::kEvaluate ? Lane::kForward : Lane::kBackward;
@@ -23,7 +22,8 @@ double thread_cpu_seconds() {
 
 }  // namespace
 
-StageLoop::StageLoop(StageLoopOptions options, Progress& progress, Compute& compute, Source* source, Sink* sink)
+StageLoop::StageLoop(StageLoopOptions options, Progress& progress, Compute& compute, Source* source,
+                     Sink* sink)
     : options_(std::move(options)),
       progress_(progress),
       compute_(compute),
@@ -42,7 +42,8 @@ StageLoop::StageLoop(StageLoopOptions options, Progress& progress, Compute& comp
 
 void StageLoop::make_queues(Progress& progress) {
   const QueuePlan plan = plan_queues(options_.schedule, options_.queues);
-  if (plan.image_buffers > 0) inputs_ = std::make_unique<BufferPool>(progress, plan.image_bytes, plan.image_buffers);
+  if (plan.image_buffers > 0)
+    inputs_ = std::make_unique<BufferPool>(progress, plan.image_bytes, plan.image_buffers);
   if (plan.activation_in) activation_in_ = std::make_unique<Inbox>(progress, *plan.activation_in);
   if (plan.activation_out) activation_out_ = std::make_unique<Outbox>(progress, *plan.activation_out);
   if (plan.error_in) error_in_ = std::make_unique<Inbox>(progress, *plan.error_in);
@@ -134,145 +135,8 @@ bool StageLoop::finish_running() {
   return moved;
 }
 
-void StageLoop::start(Action action) {
-  switch (action) {
-    case Action::kForward: return start_forward();
-    case Action::kReplay: return start_replay();
-    case Action::kBackward: return start_backward();
-    case Action::kUpdate: return start_update();
-    case Action::kEvaluate: return start_evaluate();
-  }
-}
-
-void StageLoop::finish(Action action) {
-  switch (action) {
-    case Action::kForward: return finish_forward();
-    case Action::kBackward: return finish_backward();
-    case Action::kEvaluate: return finish_evaluate();
-    case Action::kReplay:
-    case Action::kUpdate: return;
-  }
-}
-
-Token StageLoop::take_activation() {
-  if (!first()) {
-    Token token = activation_in_->take();
-    learn(token.header);
-    return token;
-  }
-  Token token;
-  if (machine_.step() < source_->batches() || !training()) {
-    token.header = source_->next();
-    token.buffer = inputs_->take();
-    source_->take(token.buffer.tensor());
-  }
-  token.header.stop_at = stop_at_;
-  return token;
-}
-
-// Bubbles that stood in the queue before the first step know nothing of the run; all others do.
-void StageLoop::learn(const TokenHeader& header) {
-  if (header.stop_at == kNever) return;
-  layers::require(header.stop_at >= machine_.step(), "the end of the run was told too late");
-  stop_at_ = header.stop_at;
-}
-
-void StageLoop::start_forward() {
-  ledger_.activation_came();
-  forward_ = take_activation();
-  if (forward_.header.kind == TokenKind::kBubble) return;
-  const float* input = forward_.buffer.tensor();
-  if (last()) {
-    compute_.forward_loss(forward_.header, input, sink_->labels(forward_.header));
-  } else {
-    const bool keep = !options_.schedule.recomputes(stage());
-    compute_.forward(forward_.header, input, activation_out_->reserve(), keep);
-  }
-}
-
-void StageLoop::finish_forward() {
-  const TokenHeader header = forward_.header;
-  if (last() && header.kind == TokenKind::kTraining) sink_->scored(header, compute_.loss());
-  send_activation(header);
-  replay_.push_back({header, std::move(forward_.buffer), machine_.step(), compute_.version()});
-  ledger_.saved_inputs(static_cast<int64_t>(replay_.size()));
-}
-
-void StageLoop::start_evaluate() {
-  ledger_.activation_came();
-  forward_ = take_activation();
-  const TokenHeader& header = forward_.header;
-  if (last()) {
-    compute_.evaluate(header, forward_.buffer.tensor(), nullptr, sink_->labels(header));
-  } else {
-    compute_.evaluate(header, forward_.buffer.tensor(), activation_out_->reserve(), {});
-  }
-}
-
-void StageLoop::finish_evaluate() {
-  if (last()) sink_->scored(forward_.header, compute_.loss());
-  send_activation(forward_.header);
-  forward_.buffer = {};
-}
-
-void StageLoop::send_activation(TokenHeader header) {
-  if (last()) return;
-  const bool tensor = header.kind == TokenKind::kTraining || header.kind == TokenKind::kEvaluation;
-  header.payload_bytes = tensor ? header.samples * options_.queues.output.elements() * kFloatBytes : 0;
-  header.step = machine_.step();
-  activation_out_->send(header);
-}
-
-void StageLoop::start_replay() {
-  backward_ = std::move(replay_.front());
-  replay_.pop_front();
-  if (backward_.header.kind == TokenKind::kBubble) return;
-  if (options_.schedule.recomputes(stage())) compute_.replay(backward_.header, backward_.input.tensor());
-}
-
-void StageLoop::start_backward() {
-  ledger_.error_came();
-  if (!last()) error_ = error_in_->take();
-  check_batch();
-  if (backward_.header.kind == TokenKind::kBubble) return;
-  ledger_.used_batch(machine_.step() - backward_.step, compute_.version() - backward_.version);
-  compute_.backward(backward_.header, last() ? nullptr : error_.buffer.tensor(), first() ? nullptr : error_out_->reserve());
-}
-
-void StageLoop::check_batch() const {
-  const TokenHeader& saved = backward_.header;
-  layers::require(last() || (error_.header.kind == saved.kind && error_.header.batch == saved.batch),
-                  "the error that arrived is not that of the batch that was replayed");
-  if (saved.kind == TokenKind::kBubble) return;
-  const int64_t k = stage();
-  layers::require(machine_.step() == options_.schedule.backward_step(k, saved.batch) &&
-                      backward_.step == options_.schedule.forward_step(k, saved.batch),
-                  "a batch is used in another step than its schedule declares");
-  layers::require(compute_.version() - backward_.version == options_.schedule.updates_between(k, saved.batch),
-                  "the staleness of a gradient is not what its schedule declares");
-}
-
-void StageLoop::finish_backward() {
-  error_.buffer = {};
-  backward_.input = {};
-  if (first()) return;
-  TokenHeader header = backward_.header;
-  const bool tensor = header.kind == TokenKind::kTraining;
-  header.payload_bytes = tensor ? header.samples * options_.queues.input.elements() * kFloatBytes : 0;
-  header.step = machine_.step();
-  error_out_->send(header);
-}
-
-void StageLoop::start_update() {
-  const TokenHeader& header = backward_.header;
-  if (header.kind == TokenKind::kBubble) return;
-  const bool apply = ++group_ == options_.schedule.accumulate || header.last != 0;
-  if (apply) group_ = 0;
-  compute_.update(header, apply);
-}
-
-// After the last step the queues hold the bubbles that they started with; behind them come the evaluations of the
-// flushed model, which start_ready() runs, and the end.
+// After the last step the queues hold the bubbles that they started with; behind them come the evaluations of
+// the flushed model, which start_ready() runs, and the end.
 bool StageLoop::advance_end() {
   bool moved = drain_bubbles();
   if (!end_taken_ && may_take_end()) {
@@ -307,7 +171,8 @@ bool StageLoop::drain_bubbles() {
       inbox->take();
       moved = true;
     }
-    layers::require(!inbox->head() || inbox->head()->kind != TokenKind::kTraining, "a batch was left in a queue after the last step");
+    layers::require(!inbox->head() || inbox->head()->kind != TokenKind::kTraining,
+                    "a batch was left in a queue after the last step");
   }
   return moved;
 }
@@ -320,7 +185,9 @@ void StageLoop::idle() {
   const Ports seen = ports();
   const bool forward_waits = machine_.blocker(Action::kForward, seen) == Blocker::kActivation;
   const bool backward_waits = machine_.blocker(Action::kBackward, seen) == Blocker::kError;
-  ledger_.waited({.activation = forward_waits, .error = backward_waits, .room = !seen.activation_room || !seen.error_room},
+  ledger_.waited({.activation = forward_waits,
+                  .error = backward_waits,
+                  .room = !seen.activation_room || !seen.error_room},
                  last_event_ - begin);
   ledger_.report().idle_cpu += thread_cpu_seconds() - cpu;
   watchdog_.waiting(last_event_, [this] { return describe_wait(); });
@@ -330,7 +197,8 @@ std::string StageLoop::describe_wait() {
   const Ports seen = ports();
   std::string text = where() + " has waited";
   if (machine_.blocker(Action::kForward, seen) == Blocker::kActivation) {
-    text += first() ? " for data" : " for the activation from rank " + std::to_string(options_.queues.previous);
+    text +=
+        first() ? " for data" : " for the activation from rank " + std::to_string(options_.queues.previous);
   }
   if (machine_.blocker(Action::kBackward, seen) == Blocker::kError) {
     text += " for the error from rank " + std::to_string(options_.queues.next);
@@ -348,6 +216,8 @@ std::string StageLoop::where() const {
   return text;
 }
 
-double StageLoop::now() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_).count(); }
+double StageLoop::now() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_).count();
+}
 
 }  // namespace stagger::runtime

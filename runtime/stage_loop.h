@@ -30,17 +30,18 @@ struct StageLoopOptions {
   std::function<void(const std::string&)> warn;  ///< for the watchdog; may be empty
 
   /// The order in which ready actions are tried. Changes when things happen, never what comes out.
-  std::array<Action, kActions> order{Action::kUpdate, Action::kEvaluate, Action::kForward, Action::kReplay, Action::kBackward};
+  std::array<Action, kActions> order{Action::kUpdate, Action::kEvaluate, Action::kForward, Action::kReplay,
+                                     Action::kBackward};
   /// Seconds by which the start of an action is put off while messages keep moving; may be empty.
   std::function<double(int64_t step, Action)> pause;
 };
 
 /// Runs a stage from the first step to the end of the evaluations of the flushed model.
 ///
-/// Owns the stage's four queue ends and the replay queue. Nothing in here is collective, and no decision depends on time:
-/// what a stage does in step n is written in the schedule and in the headers of its tokens. Every backward checks that the
-/// batch it works on, and the number of weight changes since that batch's forward, are those that the schedule declares;
-/// otherwise it throws InternalError.
+/// Owns the stage's four queue ends and the replay queue. Nothing in here is collective, and no decision
+/// depends on time: what a stage does in step n is written in the schedule and in the headers of its tokens.
+/// Every backward checks that the batch it works on, and the number of weight changes since that batch's
+/// forward, are those that the schedule declares; otherwise it throws InternalError.
 class StageLoop {
  public:
   /// `source` on stage 0 and `sink` on the last stage must be given; all must outlive the loop.
@@ -101,8 +102,8 @@ class StageLoop {
   std::unique_ptr<Inbox> activation_in_, error_in_;
   std::unique_ptr<Outbox> activation_out_, error_out_;
   std::deque<Saved> replay_;
-  Token forward_;      // on the forward lane
-  Saved backward_;     // on the backward lane
+  Token forward_;   // on the forward lane
+  Saved backward_;  // on the backward lane
   Token error_;
   std::array<std::optional<double>, kActions> started_{};
   std::array<std::optional<double>, kActions> not_before_{};

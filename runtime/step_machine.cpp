@@ -7,7 +7,8 @@
 namespace stagger::runtime {
 
 const char* name(Action action) {
-  constexpr std::array<const char*, kActions> kNames{"forward", "recompute", "backward", "update", "evaluate"};
+  constexpr std::array<const char*, kActions> kNames{"forward", "recompute", "backward", "update",
+                                                     "evaluate"};
   return kNames[static_cast<size_t>(action)];
 }
 
@@ -21,10 +22,13 @@ bool StepMachine::lane_busy(Action action) const {
   const bool backward_lane = running(Action::kReplay) || running(Action::kBackward);
   switch (action) {
     case Action::kForward:
-    case Action::kEvaluate: return forward_lane || running(Action::kUpdate);
+    case Action::kEvaluate:
+      return forward_lane || running(Action::kUpdate);
     case Action::kReplay:
-    case Action::kBackward: return backward_lane || running(Action::kUpdate);
-    case Action::kUpdate: return forward_lane || backward_lane;
+    case Action::kBackward:
+      return backward_lane || running(Action::kUpdate);
+    case Action::kUpdate:
+      return forward_lane || backward_lane;
   }
   return true;
 }
@@ -32,11 +36,20 @@ bool StepMachine::lane_busy(Action action) const {
 Blocker StepMachine::order(Action action) const {
   bool ready = true;
   switch (action) {
-    case Action::kForward: break;
-    case Action::kEvaluate: ready = state(Action::kForward) == State::kWaiting; break;
-    case Action::kReplay: ready = !immediate_ || done(Action::kForward); break;
-    case Action::kBackward: ready = done(Action::kReplay) && (!last_ || done(Action::kForward)); break;
-    case Action::kUpdate: ready = done(Action::kForward) && done(Action::kReplay) && done(Action::kBackward); break;
+    case Action::kForward:
+      break;
+    case Action::kEvaluate:
+      ready = state(Action::kForward) == State::kWaiting;
+      break;
+    case Action::kReplay:
+      ready = !immediate_ || done(Action::kForward);
+      break;
+    case Action::kBackward:
+      ready = done(Action::kReplay) && (!last_ || done(Action::kForward));
+      break;
+    case Action::kUpdate:
+      ready = done(Action::kForward) && done(Action::kReplay) && done(Action::kBackward);
+      break;
   }
   return ready ? Blocker::kNone : Blocker::kOrder;
 }
@@ -53,7 +66,8 @@ Blocker StepMachine::input(Action action, const Ports& ports) const {
       if (!last_ && !ports.error) return Blocker::kError;
       return ports.error_room ? Blocker::kNone : Blocker::kRoom;
     case Action::kReplay:
-    case Action::kUpdate: return Blocker::kNone;
+    case Action::kUpdate:
+      return Blocker::kNone;
   }
   return Blocker::kOrder;
 }
@@ -66,7 +80,8 @@ Blocker StepMachine::blocker(Action action, const Ports& ports) const {
 }
 
 void StepMachine::start(Action action) {
-  layers::require(!running(action) && !lane_busy(action) && order(action) == Blocker::kNone, "an action was started out of order");
+  layers::require(!running(action) && !lane_busy(action) && order(action) == Blocker::kNone,
+                  "an action was started out of order");
   state(action) = State::kRunning;
 }
 

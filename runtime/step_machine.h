@@ -27,18 +27,19 @@ enum class Blocker {
 
 /// What a stage sees of its queues.
 struct Ports {
-  bool activation = false;       ///< a training token or bubble is at the head (stage 0: the next batch is ready)
-  bool evaluation = false;       ///< an evaluation token is at the head
-  bool error = false;            ///< an error token is at the head
+  bool activation = false;  ///< a training token or bubble is at the head (stage 0: the next batch is ready)
+  bool evaluation = false;  ///< an evaluation token is at the head
+  bool error = false;       ///< an error token is at the head
   bool activation_room = false;  ///< true on the last stage
   bool error_room = false;       ///< true on stage 0
 };
 
-/// The progress of one stage through its steps. F and evaluation share a lane, R and B share another; lanes may run at
-/// the same time. U needs both.
+/// The progress of one stage through its steps. F and evaluation share a lane, R and B share another; lanes
+/// may run at the same time. U needs both.
 ///
-/// Guarantees: in every step exactly one F, one R, one B, one U; U last; R before B; evaluations before F, with the weights that
-/// the last U left. Where the stage has no staleness, F keeps what backward needs, and R follows F at once.
+/// Guarantees: in every step exactly one F, one R, one B, one U; U last; R before B; evaluations before F,
+/// with the weights that the last U left. Where the stage has no staleness, F keeps what backward needs, and
+/// R follows F at once.
 class StepMachine {
  public:
   StepMachine(const Schedule& schedule, int64_t stage);

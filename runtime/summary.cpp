@@ -36,8 +36,8 @@ std::string summary_text(const Job& job, const RunSummary& summary) {
     const StageReport& report = summary.stages[k];
     table.add_row({std::to_string(k), stage_blocks(job, static_cast<int64_t>(k)), staleness(report),
                    percent(report.busy_total(), report.total), percent(report.wait_activation, report.total),
-                   percent(report.wait_error, report.total), human_bytes(report.model_memory), human_bytes(report.message_memory),
-                   human_bytes(report.sent_bytes)});
+                   percent(report.wait_error, report.total), human_bytes(report.model_memory),
+                   human_bytes(report.message_memory), human_bytes(report.sent_bytes)});
   }
   const EvaluationResult& final = summary.final;
   return "test accuracy " + fixed(100 * final.accuracy, 2) + " % (" + std::to_string(final.correct) + " of " +
@@ -54,7 +54,8 @@ nlohmann::ordered_json summary_json(const Job& job, const RunSummary& summary) {
     if (report.batches > 0) stage["staleness"] = report.most_steps;
     stage["seconds"] = report.total;
     for (int action = 0; action < kActions; ++action) {
-      stage[std::string("busy_") + name(static_cast<Action>(action))] = report.busy[static_cast<size_t>(action)];
+      stage[std::string("busy_") + name(static_cast<Action>(action))] =
+          report.busy[static_cast<size_t>(action)];
     }
     stage["wait_activation"] = report.wait_activation;
     stage["wait_error"] = report.wait_error;

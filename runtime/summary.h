@@ -12,10 +12,10 @@
 namespace stagger::runtime {
 
 struct RunSummary {
-  EvaluationResult final;       ///< of the flushed model
+  EvaluationResult final;  ///< of the flushed model
   int64_t training_images = 0;
-  double seconds = 0;           ///< from the first step to the end of the last evaluation
-  double images_per_s = 0;      ///< trained images over the time of training, evaluations within it included
+  double seconds = 0;       ///< from the first step to the end of the last evaluation
+  double images_per_s = 0;  ///< trained images over the time of training, evaluations within it included
   std::vector<StageReport> stages;
 };
 

@@ -20,19 +20,19 @@ enum class TokenKind : int64_t {
 /// "No step": what stop_at says while the end is not known.
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-/// Everything that a stage must know of a token; rides in front of its tensor. All control is in here, so that a stage
-/// learns everything from its queues, in order.
+/// Everything that a stage must know of a token; rides in front of its tensor. All control is in here, so
+/// that a stage learns everything from its queues, in order.
 struct TokenHeader {
   TokenKind kind = TokenKind::kBubble;
   int64_t epoch = 0;
-  int64_t batch = 0;       ///< training: counted from the start of the run; evaluation: within the evaluation
+  int64_t batch = 0;  ///< training: counted from the start of the run; evaluation: within the evaluation
   int64_t samples = 0;
-  int64_t evaluation = 0;  ///< which evaluation of the run
+  int64_t evaluation = 0;      ///< which evaluation of the run
   int64_t batches_before = 0;  ///< evaluation: training batches that were sent before it
-  int64_t last = 0;        ///< 1 on the last batch of the run, and on the last of an evaluation
-  int64_t stop_at = kNever;  ///< every stage ends before its step of this number
+  int64_t last = 0;            ///< 1 on the last batch of the run, and on the last of an evaluation
+  int64_t stop_at = kNever;    ///< every stage ends before its step of this number
   int64_t payload_bytes = 0;
-  int64_t step = 0;        ///< the sender's step, for messages to people
+  int64_t step = 0;  ///< the sender's step, for messages to people
 };
 static_assert(std::is_trivially_copyable_v<TokenHeader>);
 

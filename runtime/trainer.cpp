@@ -9,8 +9,8 @@
 
 namespace stagger::runtime {
 
-std::unique_ptr<LayerCompute> make_stage(const Job& job, const RunSizes& sizes, int64_t k, layers::Device& device,
-                                         LayerCompute::Poll poll) {
+std::unique_ptr<LayerCompute> make_stage(const Job& job, const RunSizes& sizes, int64_t k,
+                                         layers::Device& device, LayerCompute::Poll poll) {
   const data::TrainingOrder order = training_order(job, sizes);
   LayerComputeOptions options{.graph = stage_graph(job, k)};
   options.first = k == 0;
@@ -24,7 +24,9 @@ std::unique_ptr<LayerCompute> make_stage(const Job& job, const RunSizes& sizes, 
   const optim::LearningRate rate(job.learning_rate, order.plan.batches(), order.total_batches());
   return std::make_unique<LayerCompute>(
       device, std::move(options),
-      [&](int64_t size, std::vector<optim::Segment> segments) { return optim::make_sgd(job.sgd, size, std::move(segments)); },
+      [&](int64_t size, std::vector<optim::Segment> segments) {
+        return optim::make_sgd(job.sgd, size, std::move(segments));
+      },
       [rate](int64_t batch) { return rate.at(batch); }, std::move(poll));
 }
 
@@ -57,7 +59,8 @@ void Trainer::open_data() {
   training_set_ = job_.training_set(parts);
   test_set_ = job_.test_set(parts);
   if (training_set_->shape() == test_set_->shape()) return;
-  throw layers::DataError("training images are " + training_set_->shape().to_string() + ", test images " + test_set_->shape().to_string());
+  throw layers::DataError("training images are " + training_set_->shape().to_string() + ", test images " +
+                          test_set_->shape().to_string());
 }
 
 void Trainer::share_sizes() {
@@ -71,11 +74,14 @@ void Trainer::make_loop() {
   compute_ = make_stage(job_, sizes_, k, *device_, [this] { progress_.poll(); });
   if (first()) source_ = std::make_unique<DataSource>(job_, sizes_, *training_set_, *test_set_);
   if (last()) {
-    sink_ = std::make_unique<DataSink>(job_, sizes_, *training_set_, *test_set_,
-                                       DataSink::Listener{[this](const auto& header, const auto& loss) { reporter_->trained(header, loss); },
-                                                          [this](const auto& result) { reporter_->evaluated(result); }});
+    sink_ = std::make_unique<DataSink>(
+        job_, sizes_, *training_set_, *test_set_,
+        DataSink::Listener{[this](const auto& header, const auto& loss) { reporter_->trained(header, loss); },
+                           [this](const auto& result) { reporter_->evaluated(result); }});
   }
-  StageLoopOptions options{.schedule = job_.schedule, .queues = queue_options(job_, sizes_, k), .watchdog_seconds = job_.watchdog_seconds};
+  StageLoopOptions options{.schedule = job_.schedule,
+                           .queues = queue_options(job_, sizes_, k),
+                           .watchdog_seconds = job_.watchdog_seconds};
   options.warn = [this](const std::string& text) {
     std::fprintf(stderr, "stagger: rank %d: %s\n", session_.rank(), text.c_str());
   };
@@ -85,8 +91,9 @@ void Trainer::make_loop() {
 void Trainer::introduce() {
   reporter_->say(job_.name + ": " + job_.model.name + " on " + std::to_string(session_.size()) +
                  (session_.size() == 1 ? " rank, " : " ranks, ") + job_.schedule.describe());
-  reporter_->say(device_->describe() + (session_.size() == 1 ? "" : " a rank") + "; " + std::to_string(sizes_.training_samples) +
-                 " training and " + std::to_string(sizes_.test_samples) + " test images");
+  reporter_->say(device_->describe() + (session_.size() == 1 ? "" : " a rank") + "; " +
+                 std::to_string(sizes_.training_samples) + " training and " +
+                 std::to_string(sizes_.test_samples) + " test images");
   reporter_->begin(sizes_);
 }
 
@@ -99,7 +106,8 @@ void Trainer::run() {
   if (!last()) return;
   RunSummary summary{.final = reporter_->last_evaluation(), .stages = reports};
   const data::TrainingOrder order = training_order(job_, sizes_);
-  for (int64_t b = 0; b < order.plan.batches(); ++b) summary.training_images += order.plan.size(b) * job_.epochs;
+  for (int64_t b = 0; b < order.plan.batches(); ++b)
+    summary.training_images += order.plan.size(b) * job_.epochs;
   summary.seconds = report.total;
   summary.images_per_s = static_cast<double>(summary.training_images) / report.total;
   reporter_->finished(summary);
@@ -110,12 +118,13 @@ void Trainer::write_model() {
   std::vector<output::TensorEntry> entries;
   for (int64_t k = 0; k < session_.size(); ++k) {
     graphs.push_back(stage_graph(job_, k));
-    for (auto& entry : state_entries(layers::ParameterLayout(graphs.back()))) entries.push_back(std::move(entry));
+    for (auto& entry : state_entries(layers::ParameterLayout(graphs.back())))
+      entries.push_back(std::move(entry));
   }
   std::unique_ptr<output::SafetensorsWriter> writer;
   if (last()) {
-    writer = std::make_unique<output::SafetensorsWriter>(reporter_->folder().model(), entries,
-                                                         std::map<std::string, std::string>{{"model", job_.model.name}});
+    writer = std::make_unique<output::SafetensorsWriter>(
+        reporter_->folder().model(), entries, std::map<std::string, std::string>{{"model", job_.model.name}});
   }
   collect_state(session_, graphs, compute_->parameters(), writer.get());
   if (writer) writer->finish();

@@ -18,15 +18,18 @@
 namespace stagger::runtime {
 
 /// The model of stage k of `job`, compiled on `device` for all batches that the run has.
-std::unique_ptr<LayerCompute> make_stage(const Job& job, const RunSizes& sizes, int64_t k, layers::Device& device, LayerCompute::Poll poll);
+std::unique_ptr<LayerCompute> make_stage(const Job& job, const RunSizes& sizes, int64_t k,
+                                         layers::Device& device, LayerCompute::Poll poll);
 
 /// The queue ends of stage k of `job`; rank k runs stage k.
 QueuePlanOptions queue_options(const Job& job, const RunSizes& sizes, int64_t k);
 
-/// One rank's share of a run. Collective: every rank makes one and calls run(). session and job must outlive it.
+/// One rank's share of a run. Collective: every rank makes one and calls run(). session and job must outlive
+/// it.
 class Trainer {
  public:
-  /// Opens data and folder, compiles the stage. Throws JobEnded on all ranks where that fails on any: nothing has been trained.
+  /// Opens data and folder, compiles the stage. Throws JobEnded on all ranks where that fails on any: nothing
+  /// has been trained.
   Trainer(const MpiSession& session, Progress& progress, const Job& job, std::ostream& terminal);
 
   /// Trains, evaluates, writes. Throws what goes wrong; then the job cannot go on.

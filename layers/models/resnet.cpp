@@ -65,7 +65,8 @@ void add_group(Model& model, int64_t group, int64_t count, const ResNetOptions& 
   for (int64_t n = 0; n < count; ++n) {
     const std::string name = "layer" + std::to_string(group + 1) + "." + std::to_string(n);
     const int64_t stride = group > 0 && n == 0 ? 2 : 1;
-    const ResidualBlock block{.kind = options.block, .channels = out, .stride = stride, .shortcut = options.shortcut};
+    const ResidualBlock block{
+        .kind = options.block, .channels = out, .stride = stride, .shortcut = options.shortcut};
     model.blocks.push_back({.name = name, .graph = make_residual(model.output_shape(), name, block)});
   }
 }

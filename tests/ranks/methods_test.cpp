@@ -1,5 +1,6 @@
-// The methods against stored results of an independent float64 implementation (tests/golden/README.md): losses, the norm of
-// each stage's weights after every update, final weights and running statistics, through the real event loop.
+// The methods against stored results of an independent float64 implementation (tests/golden/README.md):
+// losses, the norm of each stage's weights after every update, final weights and running statistics, through
+// the real event loop.
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -45,9 +46,11 @@ layers::Graph pool_linear_block(const layers::Shape& input, int64_t out) {
 }
 
 std::vector<layers::Graph> network(const std::string& name) {
-  if (name == "mlp3") return {linear_block({6}, 8, true), linear_block({8}, 8, true), linear_block({8}, 4, false)};
+  if (name == "mlp3")
+    return {linear_block({6}, 8, true), linear_block({8}, 8, true), linear_block({8}, 4, false)};
   if (name == "mlp4") {
-    return {linear_block({6}, 8, true), linear_block({8}, 7, true), linear_block({7}, 5, true), linear_block({5}, 4, false)};
+    return {linear_block({6}, 8, true), linear_block({8}, 7, true), linear_block({7}, 5, true),
+            linear_block({5}, 4, false)};
   }
   return {conv_block({2, 6, 6}, 4), conv_block({4, 6, 6}, 4), pool_linear_block({4, 6, 6}, 3)};
 }
@@ -85,14 +88,16 @@ double relative_difference(const std::vector<double>& ours, const std::vector<do
   return std::sqrt(difference / norm);
 }
 
-void compare_state(const json& state, const std::string& net, int64_t stage, const tests::PipelineResult& result) {
+void compare_state(const json& state, const std::string& net, int64_t stage,
+                   const tests::PipelineResult& result) {
   for (const auto& [name, tensor] : state.items()) {
     const std::string ours = our_name(net, stage, name);
     const bool statistic = is_statistic(name);
     const layers::Tensor& place = statistic ? result.layout.statistic(ours) : result.layout.parameter(ours);
     const auto first = (statistic ? result.running : result.values).begin() + place.offset;
     INFO("stage " << stage << " tensor " << ours);
-    CHECK(relative_difference(std::vector<double>(first, first + place.shape.elements()), tensor["data"]) < kTolerance);
+    CHECK(relative_difference(std::vector<double>(first, first + place.shape.elements()), tensor["data"]) <
+          kTolerance);
   }
 }
 
@@ -117,7 +122,9 @@ tests::PipelineRun make_run(const json& test) {
   run.learning_rate = test["lr"];
   const json& inputs = golden()["inputs"][net];
   for (const json& batch : inputs["batches"]) run.batches.push_back({batch["x"]["data"], batch["y"]});
-  run.initialise = [&inputs, net](int64_t stage, layers::Parameters& p) { load(inputs["init"][static_cast<size_t>(stage)], net, stage, p); };
+  run.initialise = [&inputs, net](int64_t stage, layers::Parameters& p) {
+    load(inputs["init"][static_cast<size_t>(stage)], net, stage, p);
+  };
   return run;
 }
 

@@ -1,4 +1,5 @@
-// A small network with everything that could depend on timing (batch norm, dropout, a residual block), cut into 1..5 stages.
+// A small network with everything that could depend on timing (batch norm, dropout, a residual block), cut
+// into 1..5 stages.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 
 namespace stagger::tests {
 
-inline layers::Graph conv_bn(const layers::Shape& input, const std::string& name, int64_t channels, double dropout) {
+inline layers::Graph conv_bn(const layers::Shape& input, const std::string& name, int64_t channels,
+                             double dropout) {
   layers::Graph graph(input);
   graph.add(name + ".conv", layers::Conv2d{.out_channels = channels, .kernel = 3, .padding = 1});
   graph.add(name + ".bn", layers::BatchNorm{});
@@ -46,13 +48,15 @@ inline std::vector<layers::Graph> small_network(int64_t stages) {
   const auto count = static_cast<int64_t>(blocks.size());
   for (int64_t k = 0; k < stages; ++k) {
     layers::Graph stage = blocks[static_cast<size_t>(k * count / stages)];
-    for (int64_t b = k * count / stages + 1; b < (k + 1) * count / stages; ++b) stage.append(blocks[static_cast<size_t>(b)]);
+    for (int64_t b = k * count / stages + 1; b < (k + 1) * count / stages; ++b)
+      stage.append(blocks[static_cast<size_t>(b)]);
     cut.push_back(stage);
   }
   return cut;
 }
 
-inline std::vector<GivenBatch> random_batches(int64_t count, const std::vector<int64_t>& sizes, uint64_t seed) {
+inline std::vector<GivenBatch> random_batches(int64_t count, const std::vector<int64_t>& sizes,
+                                              uint64_t seed) {
   std::vector<GivenBatch> batches;
   for (int64_t b = 0; b < count; ++b) {
     const layers::Stream stream(seed, layers::Purpose::kSynthetic, 0, 0, b);
@@ -66,7 +70,8 @@ inline std::vector<GivenBatch> random_batches(int64_t count, const std::vector<i
 }
 
 /// A schedule over given queues, shortened to the number of hops there is.
-inline runtime::Schedule queues(int64_t stages, std::vector<int64_t> a, std::vector<int64_t> e, int64_t accumulate = 1) {
+inline runtime::Schedule queues(int64_t stages, std::vector<int64_t> a, std::vector<int64_t> e,
+                                int64_t accumulate = 1) {
   a.resize(static_cast<size_t>(stages - 1));
   e.resize(static_cast<size_t>(stages - 1));
   runtime::Schedule schedule;

@@ -35,7 +35,8 @@ struct PipelineRun {
   std::vector<layers::Graph> stages;
   std::vector<GivenBatch> batches;
   std::vector<GivenBatch> evaluation;
-  std::vector<int64_t> evaluate_before;  ///< evaluations before these training batches; one more always follows at the end
+  std::vector<int64_t>
+      evaluate_before;  ///< evaluations before these training batches; one more always follows at the end
   optim::SgdOptions sgd;
   double learning_rate = 0.1;
   uint64_t seed = 1;
@@ -48,9 +49,9 @@ struct PipelineRun {
 };
 
 struct PipelineResult {
-  std::vector<double> losses;                       ///< mean loss of training batch 0, 1, ...; on the last rank
+  std::vector<double> losses;  ///< mean loss of training batch 0, 1, ...; on the last rank
   std::map<int64_t, layers::LossResult> evaluations;  ///< by number of the evaluation; on the last rank
-  std::vector<float> values;                        ///< parameters of this rank's stage
+  std::vector<float> values;                          ///< parameters of this rank's stage
   std::vector<float> running;
   layers::ParameterLayout layout{layers::Graph{layers::Shape{1}}};
   runtime::StageReport report;
@@ -76,7 +77,9 @@ class GivenSource : public runtime::Source {
         if (before == b) plan_evaluation(b);
       }
       const GivenBatch& batch = run_.batches[static_cast<size_t>(b)];
-      script_.push_back({{.kind = TokenKind::kTraining, .batch = b, .samples = batch.samples(), .last = b + 1 == batches()}, &batch});
+      script_.push_back(
+          {{.kind = TokenKind::kTraining, .batch = b, .samples = batch.samples(), .last = b + 1 == batches()},
+           &batch});
     }
     plan_evaluation(batches());
     script_.push_back({{.kind = TokenKind::kEnd}, nullptr});
@@ -138,7 +141,8 @@ class WatchedCompute : public runtime::LayerCompute {
 inline std::vector<int64_t> sizes_of(const std::vector<GivenBatch>& batches) {
   std::vector<int64_t> sizes;
   for (const GivenBatch& batch : batches) {
-    if (std::find(sizes.begin(), sizes.end(), batch.samples()) == sizes.end()) sizes.push_back(batch.samples());
+    if (std::find(sizes.begin(), sizes.end(), batch.samples()) == sizes.end())
+      sizes.push_back(batch.samples());
   }
   return sizes;
 }
@@ -160,7 +164,8 @@ PipelineResult run_pipeline(const PipelineRun& run, const std::function<void(Com
   model.evaluation_samples = sizes_of(run.evaluation);
   model.seed = run.seed;
   Compute compute(
-      *device, model, [&](int64_t size, auto segments) { return optim::make_sgd(run.sgd, size, std::move(segments)); },
+      *device, model,
+      [&](int64_t size, auto segments) { return optim::make_sgd(run.sgd, size, std::move(segments)); },
       [&](int64_t) { return run.learning_rate; }, [&] { progress.poll(); });
   if (run.initialise) run.initialise(k, compute.parameters());
   compute.parameters().mark_changed();
@@ -172,16 +177,19 @@ PipelineResult run_pipeline(const PipelineRun& run, const std::function<void(Com
   options.queues.next = static_cast<int>(k + 1);
   options.queues.input = graph.input_shape();
   options.queues.output = graph.output_shape();
-  for (int64_t samples : model.training_samples) options.queues.most_training_samples = std::max(options.queues.most_training_samples, samples);
+  for (int64_t samples : model.training_samples)
+    options.queues.most_training_samples = std::max(options.queues.most_training_samples, samples);
   options.queues.most_samples = options.queues.most_training_samples;
-  for (int64_t samples : model.evaluation_samples) options.queues.most_samples = std::max(options.queues.most_samples, samples);
+  for (int64_t samples : model.evaluation_samples)
+    options.queues.most_samples = std::max(options.queues.most_samples, samples);
   options.order = run.order;
   options.pause = run.pause;
 
   PipelineResult result;
   GivenSource source(run);
   GivenSink sink(run, result);
-  runtime::StageLoop loop(options, progress, compute, model.first ? &source : nullptr, model.last ? &sink : nullptr);
+  runtime::StageLoop loop(options, progress, compute, model.first ? &source : nullptr,
+                          model.last ? &sink : nullptr);
   result.report = loop.run();
   // A neighbour that already runs the next pipeline must not meet receives of this one.
   MPI_Barrier(session().comm());

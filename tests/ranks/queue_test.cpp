@@ -27,7 +27,8 @@ void poll_until(Progress& progress, Condition condition) {
 
 void send(Progress& progress, Outbox& out, TokenHeader header, float value) {
   poll_until(progress, [&] { return out.room(); });
-  for (int64_t i = 0; i < header.payload_bytes / 4; ++i) out.reserve()[i] = value + static_cast<float>(i % 1000);
+  for (int64_t i = 0; i < header.payload_bytes / 4; ++i)
+    out.reserve()[i] = value + static_cast<float>(i % 1000);
   out.send(header);
 }
 
@@ -42,12 +43,17 @@ TEST_CASE("tokens arrive in order, bubbles first, whatever their size") {
   Progress progress(tests::session());
   constexpr int64_t kTokens = 500;
   constexpr int64_t kBytes = 1 << 20;
-  const auto bytes_of = [](int64_t i) { return i % 3 == 0 ? kBytes : i % 3 == 1 ? int64_t{0} : int64_t{4 * (i % 40 + 1)}; };
+  const auto bytes_of = [](int64_t i) {
+    return i % 3 == 0 ? kBytes : i % 3 == 1 ? int64_t{0} : int64_t{4 * (i % 40 + 1)};
+  };
   if (sender()) {
     Outbox out(progress, {.peer = 1, .ring = 4, .payload_bytes = kBytes});
     for (int64_t i = 0; i < kTokens; ++i) {
       const int64_t bytes = bytes_of(i);
-      send(progress, out, {.kind = bytes > 0 ? TokenKind::kTraining : TokenKind::kBubble, .batch = i, .payload_bytes = bytes}, static_cast<float>(i));
+      send(
+          progress, out,
+          {.kind = bytes > 0 ? TokenKind::kTraining : TokenKind::kBubble, .batch = i, .payload_bytes = bytes},
+          static_cast<float>(i));
     }
     poll_until(progress, [&] { return out.empty(); });
   } else {
@@ -83,7 +89,8 @@ TEST_CASE("evaluation tokens are held back by a receiver that does not take them
     }
     CHECK(sent == 2 * kRing);  // the receiver's ring and ours are full
     meet();
-    for (; sent < 100; ++sent) send(progress, out, {.kind = TokenKind::kEvaluation, .batch = sent, .payload_bytes = 64}, 0);
+    for (; sent < 100; ++sent)
+      send(progress, out, {.kind = TokenKind::kEvaluation, .batch = sent, .payload_bytes = 64}, 0);
     poll_until(progress, [&] { return out.empty(); });
   } else {
     Inbox in(progress, {.peer = 0, .ring = kRing, .payload_bytes = 64});

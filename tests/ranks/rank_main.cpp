@@ -1,5 +1,5 @@
-// Runs the tests of a file on every rank. The number of ranks must be the one that the test was registered with, and a
-// failure on one rank ends all, since the others may wait for it.
+// Runs the tests of a file on every rank. The number of ranks must be the one that the test was registered
+// with, and a failure on one rank ends all, since the others may wait for it.
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -38,7 +38,8 @@ int take_ranks(std::vector<char*>& arguments) {
   for (size_t i = 1; i + 1 < arguments.size(); ++i) {
     if (std::string(arguments[i]) != "--ranks") continue;
     const int ranks = std::atoi(arguments[i + 1]);
-    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i),
+                    arguments.begin() + static_cast<std::ptrdiff_t>(i) + 2);
     return ranks;
   }
   return 0;
@@ -56,7 +57,8 @@ int main(int argc, char** argv) {
   const stagger::runtime::MpiSession session;
   stagger::tests::current = &session;
   if (wanted != session.size()) {
-    std::cerr << "this test wants --ranks " << wanted << " and was started with " << session.size() << std::endl;
+    std::cerr << "this test wants --ranks " << wanted << " and was started with " << session.size()
+              << std::endl;
     return 1;
   }
   int failed = Catch::Session().run(static_cast<int>(arguments.size()), arguments.data());

@@ -32,10 +32,13 @@ void check_same(const tests::PipelineResult& ours, const tests::PipelineResult& 
 
 /// Pauses of 0-4 ms before one action in three, drawn by (seed, rank, step, action).
 std::function<double(int64_t, Action)> random_pauses(uint64_t seed) {
-  return [stream = layers::Stream(seed, layers::Purpose::kSynthetic, static_cast<uint64_t>(tests::session().rank()))](int64_t step, Action action) {
-    const auto i = static_cast<int64_t>(action);
-    return stream.below(step, 2 * i, 3) == 0 ? 4e-3 * static_cast<double>(stream.uniform(step, 2 * i + 1)) : 0.0;
-  };
+  return
+      [stream = layers::Stream(seed, layers::Purpose::kSynthetic,
+                               static_cast<uint64_t>(tests::session().rank()))](int64_t step, Action action) {
+        const auto i = static_cast<int64_t>(action);
+        return stream.below(step, 2 * i, 3) == 0 ? 4e-3 * static_cast<double>(stream.uniform(step, 2 * i + 1))
+                                                 : 0.0;
+      };
 }
 
 /// Keeps this process on one core while it lives.
@@ -58,8 +61,10 @@ class OneCore {
   cpu_set_t before_;
 };
 
-constexpr std::array<Action, runtime::kActions> kForwardFirst{Action::kUpdate, Action::kEvaluate, Action::kForward, Action::kReplay, Action::kBackward};
-constexpr std::array<Action, runtime::kActions> kReplayFirst{Action::kReplay, Action::kBackward, Action::kUpdate, Action::kEvaluate, Action::kForward};
+constexpr std::array<Action, runtime::kActions> kForwardFirst{
+    Action::kUpdate, Action::kEvaluate, Action::kForward, Action::kReplay, Action::kBackward};
+constexpr std::array<Action, runtime::kActions> kReplayFirst{
+    Action::kReplay, Action::kBackward, Action::kUpdate, Action::kEvaluate, Action::kForward};
 
 void check_timing_independence(const runtime::Schedule& schedule) {
   INFO(schedule.describe() << ", accumulate " << schedule.accumulate);
@@ -99,7 +104,8 @@ TEST_CASE("queues that are partly empty and groups of batches give the bits of t
 }
 
 TEST_CASE("another seed gives other bits") {
-  tests::PipelineRun run = tests::small_run(tests::queues(tests::session().size(), {1, 1, 1, 1}, {1, 1, 1, 1}));
+  tests::PipelineRun run =
+      tests::small_run(tests::queues(tests::session().size(), {1, 1, 1, 1}, {1, 1, 1, 1}));
   const auto first = tests::run_pipeline(run);
   run.seed = 2;
   CHECK_FALSE(same_bits(tests::run_pipeline(run).values, first.values));

@@ -1,7 +1,8 @@
-// The network of queues in one process, one step after the other: what the event loop must reproduce bit for bit.
+// The network of queues in one process, one step after the other: what the event loop must reproduce bit for
+// bit.
 //
-// Written from the definition alone (deques, no messages, no readiness): in step n every stage in turn takes an activation,
-// then, from the last to the first, an error.
+// Written from the definition alone (deques, no messages, no readiness): in step n every stage in turn takes
+// an activation, then, from the last to the first, an error.
 #pragma once
 
 #include <deque>
@@ -62,9 +63,12 @@ class StepByStep {
     model.training_samples = sizes_of(run_.batches);
     model.evaluation_samples = sizes_of(run_.evaluation);
     model.seed = run_.seed;
-    auto make = [this](int64_t size, auto segments) { return optim::make_sgd(run_.sgd, size, std::move(segments)); };
+    auto make = [this](int64_t size, auto segments) {
+      return optim::make_sgd(run_.sgd, size, std::move(segments));
+    };
     auto rate = [this](int64_t) { return run_.learning_rate; };
-    stages_.push_back({std::make_unique<runtime::LayerCompute>(*device_, model, make, rate, nullptr), {}, {}, {}});
+    stages_.push_back(
+        {std::make_unique<runtime::LayerCompute>(*device_, model, make, rate, nullptr), {}, {}, {}});
     if (run_.initialise) run_.initialise(k, stages_.back().compute->parameters());
     stages_.back().compute->parameters().mark_changed();
   }
@@ -76,11 +80,14 @@ class StepByStep {
             .samples = batch(b).samples(),
             .last = b + 1 == static_cast<int64_t>(run_.batches.size())};
   }
-  int64_t output_size(size_t k, int64_t samples) const { return samples * run_.stages[k].output_shape().elements(); }
+  int64_t output_size(size_t k, int64_t samples) const {
+    return samples * run_.stages[k].output_shape().elements();
+  }
 
   void forward_all(std::optional<int64_t> fresh, int64_t n, PipelineResult& last) {
     for (size_t k = 0; k < stages_.size(); ++k) {
-      // Injected before batch b, an evaluation meets stage k in step b + the bubbles on the way, before its forward.
+      // Injected before batch b, an evaluation meets stage k in step b + the bubbles on the way, before its
+      // forward.
       for (const auto& [before, number] : pending_) {
         if (n == before + run_.schedule.delay_to(static_cast<int64_t>(k))) evaluate(k, number, last);
       }
@@ -101,7 +108,8 @@ class StepByStep {
     Slot output;
     if (item && is_last) {
       stage.input = std::move(item);
-      stage.compute->forward_loss(header(stage.input->batch), stage.input->tensor.data(), batch(stage.input->batch).labels);
+      stage.compute->forward_loss(header(stage.input->batch), stage.input->tensor.data(),
+                                  batch(stage.input->batch).labels);
       const layers::LossResult loss = stage.compute->loss();
       last.losses.push_back(loss.loss_sum / static_cast<double>(loss.samples));
       return;
@@ -111,7 +119,8 @@ class StepByStep {
     if (item) {
       output = Item{item->batch, Tensor(static_cast<size_t>(output_size(k, batch(item->batch).samples())))};
       if (keep) stage.input = item;
-      stage.compute->forward(header(item->batch), keep ? stage.input->tensor.data() : item->tensor.data(), output->tensor.data(), keep);
+      stage.compute->forward(header(item->batch), keep ? stage.input->tensor.data() : item->tensor.data(),
+                             output->tensor.data(), keep);
     }
     if (!keep || !item) stage.saved.push_back(item);
     if (keep && item) stage.saved.push_back(Item{item->batch, {}});
@@ -146,8 +155,10 @@ class StepByStep {
     Slot upstream;
     if (b) {
       if (k > 0) upstream = Item{*b, Tensor(stage.input->tensor.size())};
-      stage.compute->backward(header(*b), is_last ? nullptr : error->tensor.data(), k > 0 ? upstream->tensor.data() : nullptr);
-      stage.compute->update(header(*b), ++stage_batches(k) % run_.schedule.accumulate == 0 || header(*b).last != 0);
+      stage.compute->backward(header(*b), is_last ? nullptr : error->tensor.data(),
+                              k > 0 ? upstream->tensor.data() : nullptr);
+      stage.compute->update(header(*b),
+                            ++stage_batches(k) % run_.schedule.accumulate == 0 || header(*b).last != 0);
       stage.input.reset();
     }
     if (k > 0) errors_[k - 1].push_back(std::move(upstream));
@@ -164,11 +175,15 @@ class StepByStep {
     outputs.resize(run_.evaluation.size());
     for (size_t i = 0; i < run_.evaluation.size(); ++i) {
       const GivenBatch& given = run_.evaluation[i];
-      const runtime::TokenHeader head{.kind = runtime::TokenKind::kEvaluation, .batch = static_cast<int64_t>(i), .samples = given.samples()};
+      const runtime::TokenHeader head{.kind = runtime::TokenKind::kEvaluation,
+                                      .batch = static_cast<int64_t>(i),
+                                      .samples = given.samples()};
       const Tensor input = k == 0 ? given.images : outputs[i];
       const bool is_last = k + 1 == stages_.size();
       outputs[i].assign(static_cast<size_t>(output_size(k, given.samples())), 0);
-      stages_[k].compute->evaluate(head, input.data(), is_last ? nullptr : outputs[i].data(), is_last ? std::span<const int32_t>(given.labels) : std::span<const int32_t>());
+      stages_[k].compute->evaluate(
+          head, input.data(), is_last ? nullptr : outputs[i].data(),
+          is_last ? std::span<const int32_t>(given.labels) : std::span<const int32_t>());
       if (!is_last) continue;
       const layers::LossResult loss = stages_[k].compute->loss();
       layers::LossResult& sum = last.evaluations[number];

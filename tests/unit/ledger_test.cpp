@@ -33,8 +33,8 @@ TEST_CASE("a wait is told when it is long, then ever more rarely") {
   Watchdog watchdog(10, [&](const std::string& text) { told.push_back(text); });
   watchdog.moved(0);
   for (int now = 1; now < 100; ++now) watchdog.waiting(now, [] { return "stage 1 has waited"; });
-  CHECK(told == std::vector<std::string>{"stage 1 has waited for 10 s", "stage 1 has waited for 20 s", "stage 1 has waited for 40 s",
-                                         "stage 1 has waited for 80 s"});
+  CHECK(told == std::vector<std::string>{"stage 1 has waited for 10 s", "stage 1 has waited for 20 s",
+                                         "stage 1 has waited for 40 s", "stage 1 has waited for 80 s"});
   watchdog.moved(100);
   told.clear();
   watchdog.waiting(109, [] { return "again"; });

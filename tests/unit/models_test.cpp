@@ -247,3 +247,37 @@ TEST_CASE("chains that make no model are refused") {
   CHECK(message({{"conv", Conv2d{.out_channels = 9}}}) ==
         "layer 'conv' (conv): takes channels x height x width, got 4");
 }
+
+TEST_CASE("a residual block changes size where its stride or its channels ask for it, and only there") {
+  const Shape input{16, 8, 8};
+  const auto kinds = [&](const ResidualBlock& block) {
+    std::string text;
+    const Graph graph = make_residual(input, "b", block);
+    for (const Node& node : graph.nodes()) text += std::string(kind(node.layer)) + " ";
+    return text;
+  };
+  const std::string plain = "conv batch_norm relu conv batch_norm ";
+  CHECK(kinds({.channels = 16}) == plain + "add relu ");
+  CHECK(kinds({.channels = 16, .stride = 2}) == plain + "pad_shortcut add relu ");
+  CHECK(kinds({.channels = 32}) == plain + "pad_shortcut add relu ");
+  CHECK(kinds({.channels = 16, .stride = 2, .shortcut = Shortcut::kProjection}) ==
+        plain + "conv batch_norm add relu ");
+  CHECK(make_residual(input, "b", {.channels = 16, .stride = 2}).output_shape() == Shape{16, 4, 4});
+  CHECK(make_residual(input, "b", {.channels = 32}).output_shape() == Shape{32, 8, 8});
+  CHECK_THROWS_WITH(make_residual(input, "b", {.kind = BlockKind::kBottleneck, .channels = 18}),
+                    "residual block 'b' has 18 channels; a bottleneck block has a multiple of 4");
+}
+
+TEST_CASE("a chain may hold residual blocks") {
+  const std::vector<NamedLayer> list{{"conv1", Layer(Conv2d{.out_channels = 8, .padding = 1})},
+                                     {"relu1", Layer(Relu{})},
+                                     {"block1", ResidualBlock{.channels = 16, .stride = 2}},
+                                     {"pool", Layer(GlobalAveragePool{})},
+                                     {"flatten", Layer(Flatten{})},
+                                     {"fc", Layer(Linear{.out_features = 3})}};
+  const Model model = make_chain({3, 8, 8}, 3, list);
+  REQUIRE(model.blocks.size() == 5);
+  CHECK(model.blocks[1].name == "block1");
+  CHECK(model.blocks[1].graph.output_shape() == Shape{16, 4, 4});
+  CHECK(model.blocks[1].graph.nodes()[0].name == "block1.conv1");
+}

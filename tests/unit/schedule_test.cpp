@@ -12,7 +12,8 @@ namespace {
 
 Schedule dsp(std::vector<int64_t> a, std::vector<int64_t> e) {
   const auto stages = static_cast<int64_t>(a.size()) + 1;
-  return make_schedule({.method = "dsp", .stages = stages, .activation_queue = std::move(a), .error_queue = std::move(e)});
+  return make_schedule(
+      {.method = "dsp", .stages = stages, .activation_queue = std::move(a), .error_queue = std::move(e)});
 }
 
 }  // namespace
@@ -71,9 +72,11 @@ TEST_CASE("bp has empty queues and never recomputes") {
 }
 
 TEST_CASE("what is not a schedule") {
-  CHECK_THROWS_WITH(make_schedule({.method = "dps", .stages = 2}), "pipeline.schedule: found dps, allowed are bp, dsp");
+  CHECK_THROWS_WITH(make_schedule({.method = "dps", .stages = 2}),
+                    "pipeline.schedule: found dps, allowed are bp, dsp");
   CHECK_THROWS_AS(dsp({1, 1}, {1}), layers::ConfigError);
   CHECK_THROWS_AS(dsp({-1}, {1}), layers::ConfigError);
-  CHECK_THROWS_AS(make_schedule({.method = "dsp", .stages = 4, .activation_queue = {1}, .error_queue = {1}}), layers::ConfigError);
+  CHECK_THROWS_AS(make_schedule({.method = "dsp", .stages = 4, .activation_queue = {1}, .error_queue = {1}}),
+                  layers::ConfigError);
   CHECK_THROWS_AS(make_schedule({.method = "bp", .stages = 2, .accumulate = 0}), layers::ConfigError);
 }

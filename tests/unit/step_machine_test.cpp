@@ -28,7 +28,8 @@ class Network {
       errors_.push_back(std::deque<int64_t>(static_cast<size_t>(schedule_.e[hop]), kBubble));
     }
     saved_.resize(stages);
-    for (size_t k = 0; k < stages; ++k) saved_[k].assign(static_cast<size_t>(schedule_.staleness(static_cast<int64_t>(k))), kBubble);
+    for (size_t k = 0; k < stages; ++k)
+      saved_[k].assign(static_cast<size_t>(schedule_.staleness(static_cast<int64_t>(k))), kBubble);
     current_.resize(stages, kBubble);
     taken_.resize(stages, kBubble);
   }
@@ -67,8 +68,10 @@ class Network {
     runtime::Ports ports;
     ports.activation = k == 0 || !activations_[k - 1].empty();
     ports.error = !last(k) && !errors_[k].empty();
-    ports.activation_room = last(k) || static_cast<int64_t>(activations_[k].size()) < schedule_.ring(static_cast<int64_t>(k));
-    ports.error_room = k == 0 || static_cast<int64_t>(errors_[k - 1].size()) < schedule_.ring(static_cast<int64_t>(k) - 1);
+    ports.activation_room =
+        last(k) || static_cast<int64_t>(activations_[k].size()) < schedule_.ring(static_cast<int64_t>(k));
+    ports.error_room =
+        k == 0 || static_cast<int64_t>(errors_[k - 1].size()) < schedule_.ring(static_cast<int64_t>(k) - 1);
     return ports;
   }
 
@@ -77,7 +80,8 @@ class Network {
       auto order = kWork;
       std::shuffle(order.begin(), order.end(), random_);
       for (const Action action : order) {
-        if (machines_[k].step() == steps_ || machines_[k].blocker(action, ports(k)) != Blocker::kNone) continue;
+        if (machines_[k].step() == steps_ || machines_[k].blocker(action, ports(k)) != Blocker::kNone)
+          continue;
         machines_[k].start(action);
         start(k, action);
         events_.push({time_ + static_cast<int64_t>(random_() % 5), k, action});
