@@ -30,6 +30,9 @@ TEST_CASE("all ranks use under 5 % of a core while one of them pauses for 10 s")
   run.pause = [](int64_t step, runtime::Action action) {
     return tests::session().rank() == 0 && step == 12 && action == runtime::Action::kForward ? kPause : 0.0;
   };
+  std::vector<std::string> warnings;
+  run.watchdog_seconds = 4;
+  run.warn = [&](const std::string& text) { warnings.push_back(text); };
   const double before = cpu_seconds();
   const tests::PipelineResult result = tests::run_pipeline(run);
   const double idle = cpu_seconds() - before - work;
@@ -41,4 +44,14 @@ TEST_CASE("all ranks use under 5 % of a core while one of them pauses for 10 s")
   CHECK(waited > 0.95 * kPause);
   if (tests::session().rank() == 0) CHECK(report.put_off > 0.95 * kPause);
   if (tests::session().rank() == 1) CHECK(report.wait_activation > 0.95 * kPause);
+
+  // Told after 4 s and after 8 s: who waits for whom. Rank 1 still forwards the batch that stood in its
+  // queue.
+  REQUIRE(warnings.size() == 2);
+  if (tests::session().rank() == 1) {
+    INFO(warnings[0]);
+    CHECK(warnings[0].rfind("stage 1, step 13, batch 12 has waited for the activation from rank 0", 0) == 0);
+    CHECK(warnings[0].find(" for 4 s") != std::string::npos);
+    CHECK(warnings[1].find(" for 8 s") != std::string::npos);
+  }
 }

@@ -46,6 +46,8 @@ struct PipelineRun {
   std::function<void(layers::Parameters&)> after_update;
   std::array<runtime::Action, runtime::kActions> order = runtime::StageLoopOptions{}.order;
   std::function<double(int64_t step, runtime::Action)> pause;
+  double watchdog_seconds = 0;
+  std::function<void(const std::string&)> warn;
 };
 
 struct PipelineResult {
@@ -55,6 +57,7 @@ struct PipelineResult {
   std::vector<float> running;
   layers::ParameterLayout layout{layers::Graph{layers::Shape{1}}};
   runtime::StageReport report;
+  int64_t planned_queue_bytes = 0;
 };
 
 class GivenSource : public runtime::Source {
@@ -184,6 +187,8 @@ PipelineResult run_pipeline(const PipelineRun& run, const std::function<void(Com
     options.queues.most_samples = std::max(options.queues.most_samples, samples);
   options.order = run.order;
   options.pause = run.pause;
+  options.watchdog_seconds = run.watchdog_seconds;
+  options.warn = run.warn;
 
   PipelineResult result;
   GivenSource source(run);
@@ -191,6 +196,7 @@ PipelineResult run_pipeline(const PipelineRun& run, const std::function<void(Com
   runtime::StageLoop loop(options, progress, compute, model.first ? &source : nullptr,
                           model.last ? &sink : nullptr);
   result.report = loop.run();
+  result.planned_queue_bytes = runtime::plan_queues(options.schedule, options.queues).bytes();
   // A neighbour that already runs the next pipeline must not meet receives of this one.
   MPI_Barrier(session().comm());
 

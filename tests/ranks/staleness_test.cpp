@@ -70,6 +70,7 @@ TEST_CASE("each gradient is as stale as declared, for queues of 1 to 3, even and
       CHECK(result.report.most_updates == std::min<int64_t>(declared, 23));
       CHECK(result.report.least_updates == 0);  // the first batch meets the initial weights twice
       CHECK(result.report.most_saved_inputs == declared + 1);
+      CHECK(result.report.message_memory == result.planned_queue_bytes);
       CHECK(result.report.steps == run.schedule.total_steps(24));
     }
   }
